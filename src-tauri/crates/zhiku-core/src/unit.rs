@@ -1,0 +1,132 @@
+//! Units: the smallest locatable pieces of a version, as a parser brings them out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::{Process, Trust};
+use crate::locator::{BBox, Locator};
+
+/// What a unit is in its source. Persisted: changes need a migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitKind {
+    Page,
+    Section,
+    Slide,
+    SheetRange,
+    Image,
+    AudioSpan,
+    VideoSpan,
+}
+
+impl UnitKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Section => "section",
+            Self::Slide => "slide",
+            Self::SheetRange => "sheet_range",
+            Self::Image => "image",
+            Self::AudioSpan => "audio_span",
+            Self::VideoSpan => "video_span",
+        }
+    }
+}
+
+/// One unit as parsed, before it has an id.
+///
+/// Text conventions, shared by all parsers: one paragraph, list item or table row per line (`\n`); a blank line between
+/// blocks; a heading is a line `# Heading` (`##` …); a list item starts with `- ` or `1. `, two spaces of indent per level;
+/// a table row is `| a | b |`, the first row is the header and is followed by `| --- | --- |`. PDF pages carry plain
+/// lines in reading order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParsedUnit {
+    pub kind: UnitKind,
+    pub locator: Locator,
+    pub text: String,
+    pub process: Process,
+    pub trust: Trust,
+    /// Headings above the unit's first line, outermost first (PDF: from the outline).
+    pub heading_path: Vec<String>,
+    /// Where each line stands on the page; only for pages.
+    pub layout: Option<UnitLayout>,
+}
+
+/// The place of every character of a page. Persisted (postcard): changes need a migration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnitLayout {
+    /// Width and height of the unrotated crop box in points.
+    pub page_size: [f32; 2],
+    pub lines: Vec<LayoutLine>,
+}
+
+/// One line of text on a page. `xs` has one entry per character plus one: character `i` of the line spans `xs[i]..xs[i+1]`,
+/// in tenths of a point from the left edge of the crop box. In vertical or rotated text all characters share the line's box.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutLine {
+    /// First character of the line in the unit's text.
+    pub char_start: u32,
+    pub char_end: u32,
+    pub bbox: BBox,
+    pub xs: Vec<i32>,
+}
+
+impl UnitLayout {
+    /// The boxes that cover the characters `start..end`, one per line touched, in text order.
+    pub fn boxes(&self, start: u32, end: u32) -> Vec<BBox> {
+        self.lines
+            .iter()
+            .filter(|line| line.char_start < end && line.char_end > start)
+            .map(|line| line.part(start, end))
+            .collect()
+    }
+}
+
+impl LayoutLine {
+    fn part(&self, start: u32, end: u32) -> BBox {
+        let n_chars = (self.char_end - self.char_start) as usize;
+        if self.xs.len() != n_chars + 1 {
+            return self.bbox;
+        }
+        let from = start.max(self.char_start) - self.char_start;
+        let to = end.min(self.char_end) - self.char_start;
+        let edges = &self.xs[from as usize..=to as usize];
+        let (Some(left), Some(right)) = (edges.iter().min(), edges.iter().max()) else { return self.bbox };
+        let [x0, y0, x1, y1] = self.bbox.0;
+        BBox([(*left as f32 / 10.0).max(x0), y0, (*right as f32 / 10.0).min(x1), y1])
+    }
+}
+
+/// Something that could not be read; the rest of the file is unaffected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParseWarning {
+    pub locator: Option<Locator>,
+    /// English, for logs and the command line; what a person sees is made from `code`.
+    pub message: String,
+    pub code: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout() -> UnitLayout {
+        let line = |start: u32, y: f32| LayoutLine {
+            char_start: start,
+            char_end: start + 4,
+            bbox: BBox([10.0, y, 50.0, y + 10.0]),
+            xs: vec![100, 200, 300, 400, 500],
+        };
+        UnitLayout { page_size: [100.0, 100.0], lines: vec![line(0, 10.0), line(5, 30.0)] }
+    }
+
+    #[test]
+    fn a_quote_over_two_lines_gets_the_touched_part_of_each() {
+        let boxes = layout().boxes(2, 7);
+        assert_eq!(boxes, vec![BBox([30.0, 10.0, 50.0, 20.0]), BBox([10.0, 30.0, 30.0, 40.0])]);
+    }
+
+    #[test]
+    fn a_range_outside_every_line_has_no_box() {
+        assert!(layout().boxes(4, 5).is_empty());
+    }
+}
