@@ -15,6 +15,7 @@ pub mod model;
 pub mod reason;
 pub mod run;
 pub mod search;
+pub mod token_codec;
 pub mod unit;
 
 pub use answer::{
