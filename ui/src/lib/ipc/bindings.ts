@@ -1,0 +1,68 @@
+// Draft until generated.
+export type Tag = "library" | "work" | "conversations" | "models" | "providers" | "settings";
+export type Reason = { code: string; args: { [key in string]: string } };
+export type SlidePart = "body" | "notes";
+export type Locator =
+  | { kind: "page"; page_index: number; page_label: string; boxes: [number, number, number, number][] }
+  | { kind: "section"; heading_path: string[]; char_start: number; char_end: number }
+  | { kind: "slide"; index: number; part: SlidePart }
+  | { kind: "cells"; sheet: string; range: string }
+  | { kind: "region"; boxes: [number, number, number, number][] }
+  | { kind: "time"; start_ms: number; end_ms: number }
+  | { kind: "chars"; char_start: number; char_end: number };
+export type AnswerStatus = "completed" | "needs_input" | "insufficient_evidence" | "denied" | "exhausted" | "cancelled" | "failed";
+export type Support = "supported" | "partly" | "contradicted" | "unsupported" | "unchecked";
+export type Confidence = "high" | "medium" | "low" | "none";
+export type Stage = "planning" | "retrieving" | "reranking" | "writing" | "verifying";
+export type Claim = { text: string; citations: number[]; support: Support; reason: Reason };
+export type Citation = { n: number; evidence_id: string; document: string; version: number; title: string; locator: Locator; quote: string; char_start: number; char_end: number; unit_id: string; source_gone: boolean };
+export type Gap = { sub_query: string; reason: Reason };
+export type Usage = { model_calls: number; input_tokens: number; output_tokens: number };
+export type Answer = { status: AnswerStatus; text: string; citations: Citation[]; claims: Claim[]; gaps: Gap[]; confidence: Confidence; usage: Usage; reason: Reason };
+export type Process = "text" | "ocr" | "asr" | "caption" | "graph" | "web";
+export type Trust = "normal" | "hidden_text" | "instructions_found";
+export type EvidenceItem = { evidence_id: string; document: string; version: number; title: string; unit_id: string; text: string; char_start: number; char_end: number; locator: Locator; process: Process; trust: Trust };
+export type AnswerEvent =
+  | { event: "run_started"; seq: number; run_id: string }
+  | { event: "status"; seq: number; stage: Stage }
+  | { event: "evidence_ready"; seq: number; items: EvidenceItem[] }
+  | { event: "text_delta"; seq: number; revision: number; text: string }
+  | { event: "citation"; seq: number; n: number; evidence_id: string }
+  | { event: "final"; seq: number; revision: number; replace: boolean; answer: Answer }
+  | { event: "error"; seq: number; code: string; message: string; hint: string | null; retryable: boolean }
+  | { event: "cancelled"; seq: number };
+export type StreamEnd = { last_seq: number; terminal: boolean };
+export type AskRequest = { conversation_id: string | null; question: string; documents: string[]; provider: string | null };
+export type AskTicket = { conversation_id: string; run_id: string };
+export type ConversationRow = { conversation_id: string; title: string; updated_ms: number };
+export type RunState = "running" | "interrupted" | "ended";
+export type RunFailure = { code: string; message: string; hint: string | null; retryable: boolean };
+export type Turn = { run_id: string; question: string; asked_ms: number; state: RunState; answer: Answer | null; failure: RunFailure | null };
+export type DocumentKind = "pdf" | "docx" | "markdown" | "html" | "text" | "csv";
+export type DocumentState = "queued" | "parsing" | "indexing" | "ready" | "published" | "failed" | "superseded" | "deleted";
+export type Searchable = "lexical" | "hybrid";
+export type JobStage = "detect" | "parse" | "chunk" | "publish_lexical" | "embed" | "publish" | "done";
+export type Failure = { reason: Reason; retryable: boolean };
+export type DocumentRow = { document: string; title: string; kind: DocumentKind; version: number; state: DocumentState; searchable: Searchable | null; stage: JobStage | null; done: number; total: number; failure: Failure | null; warnings: Reason[]; size_bytes: number; updated_ms: number };
+export type LibraryPage = { total: number; offset: number; rows: DocumentRow[] };
+export type WorkStatus = { files_left: number; files_done: number; current_title: string | null; stage: JobStage | null; done: number; total: number; per_second: number | null; seconds_left: number | null; paused: boolean };
+export type RejectedFile = { name: string; reason: Reason };
+export type ImportReceipt = { accepted: number; rejected: RejectedFile[] };
+export type UnitKind = "page" | "section" | "slide" | "sheet_range" | "image" | "audio_span" | "video_span";
+export type Source = { document: string; version: number; latest_version: number; title: string; kind: DocumentKind; size_bytes: number; n_units: number; media_ref: string | null };
+export type SourceUnit = { unit_id: string; ordinal: number; kind: UnitKind; locator: Locator; text: string; heading_path: string[]; process: Process; trust: Trust };
+export type SearchHit = { document: string; version: number; title: string; unit_id: string; locator: Locator; text: string; char_start: number; char_end: number };
+export type SearchResult = { hits: SearchHit[]; took_ms: number; degraded: Reason[] };
+export type Language = "system" | "zh" | "en";
+export type Theme = "system" | "light" | "dark";
+export type WindowSettings = { version: number; language: Language; theme: Theme; text_size: number; provider: string | null; started: boolean };
+export type AppInfo = { version: string; vault_name: string; profile_name: string; settings: WindowSettings; degraded: Reason[] };
+export type ModelState = "installed" | "missing" | "damaged" | "fetching";
+export type ModelRow = { id: string; role: string; name: string; size_bytes: number; licence: string; state: ModelState; done_bytes: number; reason: Reason | null };
+export type ProviderKind = "openai_compatible" | "anthropic";
+export type ProviderRow = { id: string; name: string; kind: ProviderKind; base_url: string; model: string; key_stored: boolean };
+export type ProviderDraft = { id: string | null; name: string; kind: ProviderKind; base_url: string; model: string };
+export type ProviderTest = { took_ms: number; reply: string };
+export type StorageRow = { part: string; size_bytes: number };
+export type Fault = "user" | "environment" | "bug";
+export type IpcError = { code: string; message: string; hint: string | null; fault: Fault; retryable: boolean };

@@ -1,0 +1,244 @@
+/** A scripted program behind the window, for the gallery and the tests. It is no part of the shipped application. */
+import type { Api } from "./api";
+import type {
+  Answer,
+  AnswerEvent,
+  Citation,
+  DocumentRow,
+  ModelRow,
+  ProviderRow,
+  Reason,
+  SourceUnit,
+  Tag,
+  Turn,
+  WindowSettings,
+} from "./bindings";
+import { BridgeError } from "./errors";
+
+const reason = (code: string, args: Record<string, string> = {}): Reason => ({ code, args });
+const hour = 3_600_000;
+
+export const sampleText = `# 海棠 A 户型案例\n\n## 卫生间防水\n\n卫生间墙地面使用聚氨酯防水涂料（型号 M-208），涂刷两遍，总厚度不小于 1.5 毫米。\n\n- 墙面高度：淋浴区 1.8 米\n  - 其他区域 0.3 米\n- 闭水试验：48 小时\n\n## 材料与供应商\n\n| 材料 | 型号 | 供应商 |\n| --- | --- | --- |\n| 防水涂料 | M-208 | 宏达建材 |\n| 瓷砖 | T-600 | 东岭陶瓷 |\n\n供应商的联系方式见采购部的名录。`;
+
+const quote = "卫生间墙地面使用聚氨酯防水涂料（型号 M-208），涂刷两遍，总厚度不小于 1.5 毫米。";
+const at = (text: string, part: string): [number, number] => {
+  const start = [...text.slice(0, text.indexOf(part))].length;
+  return [start, start + [...part].length];
+};
+
+const cite = (n: number, part: string, change: Partial<Citation> = {}): Citation => {
+  const [char_start, char_end] = at(sampleText, part);
+  return {
+    n,
+    evidence_id: `D${n}`,
+    document: "doc-0",
+    version: 1,
+    title: "海棠 A 户型案例.docx",
+    locator: { kind: "section", heading_path: ["海棠 A 户型案例", "卫生间防水"], char_start, char_end },
+    quote: part,
+    char_start,
+    char_end,
+    unit_id: "unit-0",
+    source_gone: false,
+    ...change,
+  };
+};
+
+export const sampleAnswer: Answer = {
+  status: "completed",
+  text: "海棠 A 的卫生间使用**聚氨酯防水涂料**，型号 M-208 [1]。涂刷两遍，总厚度不小于 1.5 毫米 [1]。\n\n- 防水涂料由宏达建材供应 [2]。\n- 售后流程要求在 48 小时内上门 [3]。\n- 质保期为十年 [3]。",
+  citations: [
+    cite(1, quote),
+    cite(2, "| 防水涂料 | M-208 | 宏达建材 |", { locator: { kind: "section", heading_path: ["海棠 A 户型案例", "材料与供应商"], char_start: 0, char_end: 1 } }),
+    cite(3, "闭水试验：48 小时", {
+      title: "售后服务制度.pdf",
+      version: 2,
+      locator: { kind: "page", page_index: 11, page_label: "iv", boxes: [[72, 120, 300, 134]] },
+      source_gone: true,
+      quote: "",
+    }),
+  ],
+  claims: [
+    { text: "海棠 A 的卫生间使用聚氨酯防水涂料，型号 M-208。", citations: [1], support: "supported", reason: reason("claim_words_found") },
+    { text: "涂刷两遍，总厚度不小于 1.5 毫米。", citations: [1], support: "supported", reason: reason("claim_words_found") },
+    { text: "防水涂料由宏达建材供应。", citations: [2], support: "partly", reason: reason("claim_words_found") },
+    { text: "售后流程要求在 48 小时内上门。", citations: [3], support: "unsupported", reason: reason("claim_words_found") },
+    { text: "质保期为十年。", citations: [3], support: "contradicted", reason: reason("claim_words_found") },
+  ],
+  gaps: [{ sub_query: "培训视频里哪里提到？", reason: reason("nothing_found") }],
+  confidence: "medium",
+  usage: { model_calls: 0, input_tokens: 0, output_tokens: 0 },
+  reason: reason("answered"),
+};
+
+export const refusedAnswer: Answer = {
+  ...sampleAnswer,
+  status: "insufficient_evidence",
+  text: "",
+  citations: [],
+  claims: [],
+  gaps: [{ sub_query: "What did we pay for it?", reason: reason("nothing_found") }],
+  confidence: "none",
+  reason: reason("nothing_found"),
+};
+
+export function sampleDocument(index: number, change: Partial<DocumentRow> = {}): DocumentRow {
+  const kinds = ["docx", "pdf", "text", "markdown", "html", "csv"] as const;
+  const names = ["海棠 A 户型案例", "售后服务制度（2024 年修订版，含附件与流程图）", "供应商名录", "Travel policy", "Onboarding handbook", "材料清单"];
+  const kind = kinds[index % kinds.length] ?? "text";
+  return {
+    document: `doc-${index}`,
+    title: `${names[index % names.length] ?? ""}${index >= names.length ? ` ${index}` : ""}`,
+    kind,
+    version: index === 1 ? 2 : 1,
+    state: "published",
+    searchable: "hybrid",
+    stage: null,
+    done: 0,
+    total: 0,
+    failure: null,
+    warnings: [],
+    size_bytes: 48_000 * (index + 1),
+    updated_ms: Date.now() - index * hour,
+    ...change,
+  };
+}
+
+export interface MockOptions {
+  documents: number;
+  started: boolean;
+  /** Milliseconds between the events of an answer. */
+  pace: number;
+}
+
+export function mockApi(options: Partial<MockOptions> = {}): Api {
+  const { documents, started, pace } = { documents: 12, started: true, pace: 120, ...options };
+  let settings: WindowSettings = { version: 1, language: "zh", theme: "light", text_size: 100, provider: null, started };
+  let rows = Array.from({ length: documents }, (_, index) => sampleDocument(index));
+  if (rows.length > 6) {
+    rows[2] = sampleDocument(2, { state: "indexing", stage: "embed", done: 48, total: 130, searchable: "lexical" });
+    rows[3] = sampleDocument(3, { state: "failed", searchable: null, failure: { reason: reason("password_required"), retryable: true } });
+    rows[4] = sampleDocument(4, { warnings: [reason("page_unreadable", { page: "3" })] });
+    rows[5] = sampleDocument(5, { state: "queued", searchable: null });
+  }
+  let models: ModelRow[] = [
+    { id: "e5", role: "embedder", name: "multilingual-e5-small", size_bytes: 118e6, licence: "MIT", state: "installed", done_bytes: 0, reason: null },
+    { id: "ort", role: "runtime", name: "ONNX Runtime 1.24", size_bytes: 22e6, licence: "MIT", state: "installed", done_bytes: 0, reason: null },
+    { id: "ocr", role: "ocr", name: "PP-OCR", size_bytes: 16e6, licence: "Apache-2.0", state: "missing", done_bytes: 0, reason: null },
+  ];
+  let providers: ProviderRow[] = [
+    { id: "p1", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5", key_stored: true },
+  ];
+  const turns = new Map<string, Turn[]>([
+    ["c1", [{ run_id: "r1", question: "海棠 A 用了哪种防水，谁供应的？售后怎么说明？", asked_ms: Date.now(), state: "ended", answer: sampleAnswer, failure: null }]],
+  ]);
+  const listeners = new Set<(tags: Tag[]) => void>();
+  const tell = (...tags: Tag[]): void => listeners.forEach((listener) => listener(tags));
+  const cancelled = new Set<string>();
+  let nextRun = 2;
+
+  function* script(): Generator<AnswerEvent> {
+    let seq = 1;
+    yield { event: "status", seq: seq++, stage: "planning" };
+    yield { event: "status", seq: seq++, stage: "retrieving" };
+    yield { event: "status", seq: seq++, stage: "writing" };
+    for (const piece of sampleAnswer.text.match(/.{1,6}/gsu) ?? []) yield { event: "text_delta", seq: seq++, revision: 1, text: piece };
+    yield { event: "status", seq: seq++, stage: "verifying" };
+    yield { event: "final", seq: seq++, revision: 2, replace: true, answer: sampleAnswer };
+  }
+
+  return {
+    appInfo: async () => ({ version: "0.1.0", vault_name: "装修公司", profile_name: "me", settings, degraded: [] }),
+    settingsSave: async (next) => void (settings = next),
+    onInvalidated(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onDropHover: () => () => undefined,
+    onImported: () => () => undefined,
+    async libraryPage(offset, limit, filter) {
+      const found = rows.filter((row) => row.title.toLowerCase().includes(filter.toLowerCase()));
+      return { total: found.length, offset, rows: found.slice(offset, offset + limit) };
+    },
+    workStatus: async () =>
+      rows.some((row) => row.state === "indexing")
+        ? { files_left: 2, files_done: 3, current_title: "供应商名录", stage: "embed", done: 48, total: 130, per_second: 6.4, seconds_left: 74, paused: false }
+        : null,
+    workPause: async () => undefined,
+    async importChosen() {
+      rows = [...rows, sampleDocument(rows.length)];
+      return { accepted: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported") }] };
+    },
+    documentRetry: async () => tell("library"),
+    async documentRemove(document) {
+      rows = rows.filter((row) => row.document !== document);
+    },
+    conversations: async () => [...turns].map(([conversation_id, [first]]) => ({ conversation_id, title: first?.question ?? "", updated_ms: first?.asked_ms ?? 0 })),
+    conversationTurns: async (id) => turns.get(id) ?? [],
+    conversationDelete: async (id) => void turns.delete(id),
+    async ask(request) {
+      const conversation_id = request.conversation_id ?? `c${nextRun}`;
+      const run_id = `r${nextRun++}`;
+      const turn: Turn = { run_id, question: request.question, asked_ms: Date.now(), state: "ended", answer: sampleAnswer, failure: null };
+      turns.set(conversation_id, [...(turns.get(conversation_id) ?? []), turn]);
+      return { conversation_id, run_id };
+    },
+    async subscribe(runId, afterSeq, listener) {
+      let last = afterSeq;
+      for (const event of script()) {
+        await new Promise((resolve) => setTimeout(resolve, pace));
+        last = event.seq;
+        if (cancelled.has(runId)) {
+          listener({ event: "cancelled", seq: last });
+          break;
+        }
+        if (event.seq > afterSeq) listener(event);
+      }
+      return { last_seq: last, terminal: true };
+    },
+    async turn(runId) {
+      const found = [...turns.values()].flat().find((turn) => turn.run_id === runId);
+      if (found === undefined) throw new BridgeError({ code: "not_found", message: "no such run", hint: null, fault: "user", retryable: false });
+      return found;
+    },
+    cancel: async (runId) => void cancelled.add(runId),
+    openLink: async () => undefined,
+    async search(query) {
+      const [char_start, char_end] = at(sampleText, quote);
+      const hit = { document: "doc-0", version: 1, title: "海棠 A 户型案例", unit_id: "unit-0", locator: cite(1, quote).locator, text: quote, char_start, char_end };
+      return { hits: query.includes("无") ? [] : [hit, { ...hit, title: "售后服务制度" }], took_ms: 3, degraded: [] };
+    },
+    sourceOpen: async (document, version) => ({
+      document, version, latest_version: document === "doc-0" ? 2 : version, title: "海棠 A 户型案例", kind: "docx", size_bytes: 1000, n_units: 1, media_ref: null,
+    }),
+    sourceUnits: async (): Promise<SourceUnit[]> => [
+      { unit_id: "unit-0", ordinal: 0, kind: "section", locator: cite(1, quote).locator, text: sampleText, heading_path: [], process: "text", trust: "normal" },
+    ],
+    sourceOpenOriginal: async () => undefined,
+    sourceBytes: async () => new Uint8Array(),
+    models: async () => models,
+    async modelFetch(id) {
+      models = models.map((row) => (row.id === id ? { ...row, state: "fetching", done_bytes: row.size_bytes / 3 } : row));
+    },
+    providers: async () => providers,
+    async providerSave(draft) {
+      const row: ProviderRow = { ...draft, id: draft.id ?? `p${providers.length + 1}`, key_stored: false };
+      providers = [...providers.filter((each) => each.id !== row.id), row];
+      return row;
+    },
+    providerDelete: async (id) => void (providers = providers.filter((row) => row.id !== id)),
+    providerTest: async () => {
+      throw new BridgeError({ code: "key_rejected", message: "HTTP 401 from api.anthropic.com", hint: null, fault: "user", retryable: false });
+    },
+    keySet: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key_stored: true } : row))),
+    keyDelete: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key_stored: false } : row))),
+    storage: async () => [
+      { part: "originals", size_bytes: 128e6 },
+      { part: "database", size_bytes: 14e6 },
+      { part: "index", size_bytes: 9e6 },
+      { part: "vectors", size_bytes: 33e6 },
+      { part: "models", size_bytes: 140e6 },
+    ],
+    storageReveal: async () => undefined,
+  };
+}

@@ -1,0 +1,1 @@
+export const tauriApi = null as never;

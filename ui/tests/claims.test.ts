@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { claimKeys, segment } from "../src/lib/ask/claims";
+import { parseInline, type Run } from "../src/lib/ask/markdown";
+import type { Claim } from "../src/lib/ipc/bindings";
+
+const claim = (text: string): Claim => ({ text, citations: [1], support: "supported", reason: { code: "x", args: {} } });
+const words = (runs: Run[]): string => runs.map((run) => (run.kind === "cite" ? `[${run.n}]` : run.kind === "text" ? run.text : "/")).join("");
+const cut = (text: string, claims: string[]): [number | null, string][] =>
+  segment(parseInline(text), claimKeys(claims.map(claim)), new Set()).map((part) => [part.claim, words(part.runs)]);
+
+describe("claims in an answer", () => {
+  it("covers each sentence with its punctuation and marks", () => {
+    expect(cut("卫生间用聚氨酯防水涂料[1]。供应商是宏达[2]。", ["卫生间用聚氨酯防水涂料。", "供应商是宏达 [2]。"])).toEqual([
+      [0, "卫生间用聚氨酯防水涂料[1]。"],
+      [1, "供应商是宏达[2]。"],
+    ]);
+  });
+
+  it("ignores emphasis, case and width", () => {
+    expect(cut("The **Limit** is ２００ EUR. [1] Other words.", ["the limit is 200 eur"])).toEqual([
+      [0, "The Limit is ２００ EUR."],
+      [null, " "],
+      [null, "[1]"],
+      [null, " Other words."],
+    ].reduce<[number | null, string][]>((parts, [index, text]) => {
+      const last = parts.at(-1);
+      if (last !== undefined && last[0] === index) last[1] += text as string;
+      else parts.push([index as number | null, text as string]);
+      return parts;
+    }, []));
+  });
+
+  it("leaves text without a claim whole", () => {
+    expect(cut("Nothing checked here.", ["something else"])).toEqual([[null, "Nothing checked here."]]);
+  });
+
+  it("uses a repeated sentence once per claim", () => {
+    expect(cut("Yes it is. Yes it is.", ["Yes it is.", "Yes it is."]).filter(([index]) => index !== null).map(([index]) => index)).toEqual([0, 1]);
+  });
+});
