@@ -15,6 +15,7 @@ pub mod model;
 pub mod reason;
 pub mod run;
 pub mod search;
+pub mod sentences;
 pub mod token_codec;
 pub mod unit;
 
@@ -36,4 +37,5 @@ pub use locator::{BBox, Locator, SlidePart};
 pub use reason::Reason;
 pub use run::{Budget, BudgetLimits, BudgetRefused, RunContext, Stopped};
 pub use search::{Answerer, SearchHit, SearchMode, SearchQuery, SearchResponse, Searcher};
+pub use sentences::{LineShape, char_slice, is_cjk, line_shape, sentences};
 pub use unit::{LayoutLine, ParseWarning, ParsedUnit, UnitKind, UnitLayout};
