@@ -1,1 +1,57 @@
+//! One vault: people and scopes, SQLite, the object store, vectors, token vectors, the lexical index, publishing, runs,
+//! removal.
 //!
+//! Start at [`Home`] (profiles, known vaults) and [`Vault`] (open, [`Vault::scope`]). Every read takes a [`Scope`]; SQLite is
+//! the truth, all other stores are derived from it or checked against it.
+//!
+//! | subject | functions of [`Vault`] | file |
+//! |---|---|---|
+//! | people | `members add_member set_role remove_member departments add_department set_departments` | `tables/members.rs` |
+//! | rules | `access set_visibility set_rule clear_rule` | `tables/rules.rs` |
+//! | documents | `list_documents show version documents_visible` | `tables/documents.rs` |
+//! | units, chunks | `unit units chunks neighbours` | `tables/units.rs`, `tables/chunks.rs` |
+//! | search | `search_lexical search_dense token_vectors term_weights` | `search.rs` |
+//! | originals | `put_object open_object object_state source_path` | `objects.rs` |
+//! | import | `register_source stage_units staged_units stage_chunks pending_chunks vectors_by_hash reuse_vectors store_vectors fail_version` | `ingest.rs`, `vectors.rs` |
+//! | stages | `set_state stage_finished finish_stage set_embedding_space set_chunker_version` | `ingest.rs` |
+//! | publish | `publish_lexical publish_hybrid` | `publish.rs` |
+//! | jobs | `enqueue_job claim_next_job job_progress finish_job fail_job requeue_job cancel_job jobs` | `tables/jobs.rs` |
+//! | runs | `create_conversation conversations create_run append_event events_after run runs` | `tables/runs.rs` |
+//! | removal | `remove verify_removed` | `erase.rs` |
+//!
+//! Deliberately absent: parsing, embedding, ranking across routes, anything asynchronous.
+
+mod clock;
+mod erase;
+mod error;
+mod failpoint;
+mod home;
+mod ingest;
+pub mod lexical;
+mod lock;
+mod meta;
+mod objects;
+mod principal;
+mod publish;
+mod records;
+mod recover;
+mod scan;
+mod search;
+mod storage;
+mod tables;
+mod token_vectors;
+mod vault;
+mod vectors;
+mod visibility;
+
+pub use erase::Erase;
+pub use error::{Result, VaultError};
+pub use failpoint::KILL_POINTS;
+pub use home::{Home, Profile, Setting, VaultEntry};
+pub use lock::LockOwner;
+pub use objects::ObjectFile;
+pub use principal::{Function, Principal, Scope};
+pub use records::*;
+pub use storage::StorageKey;
+pub use vault::{AccessMode, OpenOptions, Vault};
+pub use vectors::SpaceChange;

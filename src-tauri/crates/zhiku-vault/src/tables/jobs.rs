@@ -1,0 +1,217 @@
+//! The persistent job queue. A job that was running when the process ended is queued again at the next opening.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
+use zhiku_core::{DocumentId, DocumentState, Failure, JobId, JobStage, UtcMs, VersionNumber};
+
+use super::versions;
+use crate::clock::now_ms;
+use crate::error::{Result, VaultError};
+use crate::principal::{Function, Scope};
+use crate::records::{Job, JobKind, JobState, Progress, VersionRef};
+use crate::storage::row;
+use crate::vault::Vault;
+use crate::visibility::VISIBLE;
+
+const COLUMNS: &str =
+    "SELECT j.job_id, d.document_id, v.number, j.kind, j.state, j.stage, j.done, j.total, j.attempts,
+        j.failure, j.created_ms
+    FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key";
+
+impl Vault {
+    /// Queues work on a version; one that is waiting or running already is returned as it is.
+    pub fn enqueue_job(&self, scope: &Scope, version: VersionRef, kind: JobKind) -> Result<JobId> {
+        self.require(scope, Function::Import)?;
+        self.database().write(move |tx| {
+            let found = versions::find_open(tx, version)?;
+            enqueue(tx, found.key, kind)
+        })
+    }
+
+    /// Takes the oldest waiting job, if there is one.
+    pub fn claim_next_job(&self) -> Result<Option<Job>> {
+        self.database().write(|tx| {
+            let sql = "SELECT key FROM jobs WHERE state = 'queued' ORDER BY key LIMIT 1";
+            let Some(key) = tx.query_row(sql, [], |row| row.get::<_, i64>(0)).optional()? else {
+                return Ok(None);
+            };
+            tx.execute(
+                "UPDATE jobs SET state = 'running', attempts = attempts + 1, updated_ms = ?2 WHERE key = ?1",
+                params![key, now_ms()],
+            )?;
+            Ok(Some(tx.query_row(&format!("{COLUMNS} WHERE j.key = ?1"), [key], job)?))
+        })
+    }
+
+    pub fn job_progress(&self, job: JobId, progress: Progress) -> Result<()> {
+        self.database().write(move |tx| {
+            tx.prepare_cached(
+                "UPDATE jobs SET stage = ?2, done = ?3, total = ?4, updated_ms = ?5
+                 WHERE job_id = ?1 AND state = 'running'",
+            )?
+            .execute(params![
+                job.0.as_bytes(),
+                progress.stage.as_str(),
+                progress.done,
+                progress.total,
+                now_ms()
+            ])?;
+            Ok(())
+        })
+    }
+
+    pub fn finish_job(&self, job: JobId) -> Result<()> {
+        self.database().write(move |tx| {
+            tx.execute(
+                "UPDATE jobs SET state = 'done', stage = 'done', failure = NULL, updated_ms = ?2
+                 WHERE job_id = ?1 AND state IN ('queued', 'running')",
+                params![job.0.as_bytes(), now_ms()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Ends a job without success. A version that was not published yet fails with it; a published one stays.
+    pub fn fail_job(&self, job: JobId, failure: &Failure) -> Result<()> {
+        let failure = failure.clone();
+        self.database().write(move |tx| {
+            let changed = tx.execute(
+                "UPDATE jobs SET state = 'failed', failure = ?2, updated_ms = ?3
+                 WHERE job_id = ?1 AND state IN ('queued', 'running')",
+                params![job.0.as_bytes(), row::to_json(&failure)?, now_ms()],
+            )?;
+            if changed == 0 {
+                return Ok(());
+            }
+            let sql = "SELECT version_key FROM jobs WHERE job_id = ?1";
+            let version_key: i64 = tx.query_row(sql, [job.0.as_bytes()], |row| row.get(0))?;
+            fail_version(tx, version_key, &failure)
+        })
+    }
+
+    /// Puts a running job back, for example because a model it needs is not there yet.
+    pub fn requeue_job(&self, job: JobId) -> Result<()> {
+        self.database().write(move |tx| {
+            tx.execute(
+                "UPDATE jobs SET state = 'queued', updated_ms = ?2 WHERE job_id = ?1 AND state = 'running'",
+                params![job.0.as_bytes(), now_ms()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Tries a failed or cancelled version again.
+    pub fn retry_version(&self, scope: &Scope, version: VersionRef) -> Result<JobId> {
+        self.require(scope, Function::Import)?;
+        let scope = scope.clone();
+        self.database().write(move |tx| {
+            super::documents::visible_key(tx, &scope, version.document)?;
+            let found = versions::find_open(tx, version)?;
+            if found.state == DocumentState::Failed {
+                versions::set_state(tx, found.key, DocumentState::Queued)?;
+            }
+            let kind = if found.published_key == Some(found.key) { JobKind::Embed } else { JobKind::Import };
+            enqueue(tx, found.key, kind)
+        })
+    }
+
+    /// Ends a job on request; a version that was never published fails as `cancelled` and may be tried again.
+    pub fn cancel_job(&self, scope: &Scope, job: JobId) -> Result<()> {
+        self.require(scope, Function::Import)?;
+        let scope = scope.clone();
+        self.database().write(move |tx| {
+            let mut statement = tx.prepare(&format!(
+                "{VISIBLE} SELECT j.version_key, j.stage FROM jobs j JOIN versions v ON v.key = j.version_key
+                 JOIN visible ON visible.document_key = v.document_key
+                 WHERE j.job_id = :job AND j.state IN ('queued', 'running')"
+            ))?;
+            let bound = named_params! {":profile": scope.profile(), ":job": job.0.as_bytes()};
+            let found = statement.query_row(bound, |row| Ok((row.get::<_, i64>(0)?, row::get_name(row, 1)?)));
+            let (version_key, stage) = found.optional()?.ok_or(VaultError::NotFound { what: "job" })?;
+            let failure = Failure { stage, reason: zhiku_core::Reason::new("cancelled"), retryable: true };
+            tx.execute(
+                "UPDATE jobs SET state = 'cancelled', failure = ?2, updated_ms = ?3 WHERE job_id = ?1",
+                params![job.0.as_bytes(), row::to_json(&failure)?, now_ms()],
+            )?;
+            fail_version(tx, version_key, &failure)
+        })
+    }
+
+    /// Whether a job was taken back while it ran: cancelled, or its document removed. Ask between steps.
+    pub fn job_is_running(&self, job: JobId) -> Result<bool> {
+        self.database().read(|db| {
+            let sql = "SELECT 1 FROM jobs WHERE job_id = ?1 AND state = 'running'";
+            Ok(db.prepare_cached(sql)?.exists([job.0.as_bytes()])?)
+        })
+    }
+
+    /// Jobs on visible documents, newest first.
+    pub fn jobs(&self, scope: &Scope) -> Result<Vec<Job>> {
+        self.read(scope, |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "{VISIBLE} {COLUMNS} JOIN visible ON visible.document_key = d.key ORDER BY j.key DESC"
+            ))?;
+            let rows = statement.query_map(named_params! {":profile": scope.profile()}, job)?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
+
+pub(crate) fn enqueue(tx: &Transaction<'_>, version_key: i64, kind: JobKind) -> Result<JobId> {
+    let sql = "SELECT job_id FROM jobs WHERE version_key = ?1 AND state IN ('queued', 'running')";
+    let waiting = tx.query_row(sql, [version_key], |row| Ok(JobId(row::get_uuid(row, 0)?))).optional()?;
+    if let Some(job) = waiting {
+        return Ok(job);
+    }
+    let job = JobId::new();
+    let stage = match kind {
+        JobKind::Import => JobStage::Detect,
+        JobKind::Embed => JobStage::Embed,
+    };
+    tx.execute(
+        "INSERT INTO jobs (job_id, version_key, kind, state, stage, created_ms, updated_ms)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5)",
+        params![job.0.as_bytes(), version_key, row::to_name(kind)?, stage.as_str(), now_ms()],
+    )?;
+    Ok(job)
+}
+
+/// Ends the unfinished jobs of a version that nobody needs any more.
+pub(crate) fn cancel_for_version(db: &Connection, version_key: i64) -> Result<()> {
+    db.execute(
+        "UPDATE jobs SET state = 'cancelled', updated_ms = ?2
+         WHERE version_key = ?1 AND state IN ('queued', 'running')",
+        params![version_key, now_ms()],
+    )?;
+    Ok(())
+}
+
+/// After a crash: what was running waits again.
+pub(crate) fn requeue_running(tx: &Transaction<'_>) -> Result<usize> {
+    Ok(tx.execute("UPDATE jobs SET state = 'queued', updated_ms = ?1 WHERE state = 'running'", [now_ms()])?)
+}
+
+pub(crate) fn fail_version(tx: &Transaction<'_>, version_key: i64, failure: &Failure) -> Result<()> {
+    tx.execute(
+        "UPDATE versions SET failure = ?2,
+            state = CASE WHEN state IN ('published', 'superseded', 'deleted') THEN state ELSE 'failed' END
+         WHERE key = ?1",
+        params![version_key, row::to_json(failure)?],
+    )?;
+    Ok(())
+}
+
+fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
+    Ok(Job {
+        job_id: JobId(row::get_uuid(row, 0)?),
+        version: VersionRef {
+            document: DocumentId(row::get_uuid(row, 1)?),
+            version: VersionNumber(row.get(2)?),
+        },
+        kind: row::get_name(row, 3)?,
+        state: row::get_name::<JobState>(row, 4)?,
+        progress: Progress { stage: row::get_name(row, 5)?, done: row.get(6)?, total: row.get(7)? },
+        attempts: row.get(8)?,
+        failure: row::get_opt_json(row, 9)?,
+        created: UtcMs(row.get(10)?),
+    })
+}

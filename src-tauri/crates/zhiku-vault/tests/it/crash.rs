@@ -1,0 +1,171 @@
+//! The process is killed at every kill-point of imports, a replacement and a removal, the first, second, fourth … time it
+//! comes there; after reopening and going on, the vault is what it would have been.
+
+use std::path::Path;
+use std::process::Command;
+
+use zhiku_core::{DocumentState, VersionNumber};
+use zhiku_vault::{
+    DocumentFilter, Home, JobKind, KILL_POINTS, OpenOptions, RegisterOutcome, Scope, SearchFilter, Vault,
+    VersionRef,
+};
+
+use crate::support::{embed, found, found_dense, register, space, stage};
+
+const DIR_VARIABLE: &str = "ZHIKU_CRASH_TEST_DIR";
+const V1: &[&str] = &["售后 claims are filed within 7 days", "the warranty lasts five years"];
+const V2: &[&str] = &["售后 claims are filed within 14 days", "the warranty lasts five years"];
+const OTHER: &[&str] = &["海棠 A uses membrane M-208"];
+const GONE: &[&str] = &["a note that is removed again"];
+
+/// What the killed process did, and what a session does that goes on after it: every step may find itself done already.
+fn work(vault: &Vault, scope: &Scope, files: &Path) {
+    vault.set_embedding_space(&space("test")).expect("space");
+    import(vault, scope, &files.join("gone.txt"), GONE, 1);
+    import(vault, scope, &files.join("other.txt"), OTHER, 1);
+    import(vault, scope, &files.join("rule.txt"), V1, 1);
+    import(vault, scope, &files.join("rule.txt"), V2, 2);
+    let documents = vault.list_documents(scope, &DocumentFilter::default()).expect("list");
+    if let Some(gone) = documents.iter().find(|document| document.title == "gone") {
+        std::fs::write(files.join("gone.removed"), b"").expect("write");
+        vault.remove(scope, gone.document).expect("remove");
+    }
+}
+
+fn import(vault: &Vault, scope: &Scope, path: &Path, paragraphs: &[&str], number: u32) {
+    if is_past(vault, scope, path, number) {
+        return;
+    }
+    std::fs::write(path, paragraphs.join("\n")).expect("write");
+    let registered = register(vault, scope, path);
+    assert_eq!(registered.version.version, VersionNumber(number), "nothing is registered twice");
+    let version = registered.version;
+    if registered.outcome != RegisterOutcome::SameBytes || registered.state != DocumentState::Published {
+        vault.enqueue_job(scope, version, JobKind::Import).expect("job");
+        stage(vault, version, "title", paragraphs);
+        vault.publish_lexical(&[version]).expect("publish");
+    }
+    vault.reuse_vectors(version).expect("reuse");
+    embed(vault, version);
+    vault.publish_hybrid(&[version]).expect("publish");
+    while let Some(job) = vault.claim_next_job().expect("claim") {
+        vault.finish_job(job.job_id).expect("finish");
+    }
+}
+
+/// The document is removed already, or at a later version.
+fn is_past(vault: &Vault, scope: &Scope, path: &Path, number: u32) -> bool {
+    let title = path.file_stem().expect("name").to_string_lossy().into_owned();
+    let documents = vault.list_documents(scope, &DocumentFilter::default()).expect("list");
+    match documents.iter().find(|document| document.title == title) {
+        Some(document) => document.newest.0 > number,
+        None => path.with_extension("removed").exists(),
+    }
+}
+
+/// All that a person could tell two vaults apart by.
+fn state(vault: &Vault, scope: &Scope) -> String {
+    let documents = vault.list_documents(scope, &DocumentFilter::default()).expect("list");
+    let mut lines = Vec::new();
+    for document in &documents {
+        let detail = vault.show(scope, document.document).expect("show");
+        for version in detail.versions {
+            let at = VersionRef { document: version.document, version: version.version };
+            let units = vault.units(scope, at.document, at.version).expect("units");
+            let chunks = vault.chunks_of(scope, at.document, at.version).expect("chunks");
+            let keys: Vec<_> = chunks.iter().map(|row| row.key).collect();
+            let texts: Vec<_> = chunks.into_iter().map(|row| row.chunk.text).collect();
+            lines.push(format!(
+                "{} v{} {:?} {:?} units {} chunks {texts:?} vectors {} tokens {} original {}",
+                document.title,
+                at.version,
+                version.state,
+                version.searchable,
+                units.len(),
+                version.n_vectors,
+                vault.token_vectors(scope, &keys).expect("tokens").len(),
+                vault.open_object(scope, at.document, at.version).is_ok(),
+            ));
+        }
+    }
+    for question in ["claims", "warranty", "M-208", "note removed"] {
+        lines.push(format!("{question}: {:?}", found(vault, scope, question)));
+        let hits = vault.search_lexical(scope, question, &SearchFilter::default(), 50).expect("search").len();
+        let mut dense = found_dense(vault, scope, question);
+        dense.sort();
+        lines.push(format!("  {hits} hits, dense {dense:?}"));
+    }
+    let jobs = vault.jobs(scope).expect("jobs");
+    lines.push(format!(
+        "unfinished jobs {}",
+        jobs.iter().filter(|job| job.progress.stage.as_str() != "done").count()
+    ));
+    lines.push(format!("objects {}", count_files(&vault.dir().join("objects"))));
+    lines.sort();
+    lines.join("\n")
+}
+
+fn count_files(dir: &Path) -> usize {
+    let entries = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").path());
+    entries.map(|path| if path.is_dir() { count_files(&path) } else { 1 }).sum()
+}
+
+fn prepare(dir: &Path) {
+    let home = Home::open(dir.join("home")).expect("home");
+    home.add_profile("owner").expect("profile");
+    let owner = home.sign_in("owner").expect("sign in");
+    home.create_vault(&owner, "v", Some(&dir.join("vault")), &OpenOptions::default()).expect("vault");
+}
+
+fn go_on(dir: &Path) -> String {
+    let home = Home::open(dir.join("home")).expect("home");
+    let owner = home.sign_in("owner").expect("sign in");
+    let vault = Vault::open(dir.join("vault"), &OpenOptions::default()).expect("open");
+    let scope = vault.scope(&owner).expect("scope");
+    work(&vault, &scope, dir);
+    drop(vault);
+    // Once more, so that what the opening repairs is repaired.
+    let vault = Vault::open(dir.join("vault"), &OpenOptions::default()).expect("open");
+    state(&vault, &scope)
+}
+
+/// Not a test of its own: the process that is killed, when the variable says so.
+#[test]
+fn killed_process() {
+    let Ok(dir) = std::env::var(DIR_VARIABLE) else { return };
+    go_on(Path::new(&dir));
+}
+
+/// Runs the work in a process of its own; says whether it was killed.
+fn run_killed(dir: &Path, at: &str) -> bool {
+    let status = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "crash::killed_process", "--nocapture"])
+        .env(DIR_VARIABLE, dir)
+        .env("ZHIKU_KILL_AT", at)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .expect("start");
+    !status.success()
+}
+
+#[test]
+fn a_kill_at_any_point_loses_and_doubles_nothing() {
+    let undisturbed = tempfile::tempdir().expect("temp dir");
+    prepare(undisturbed.path());
+    let expected = go_on(undisturbed.path());
+    assert!(expected.contains("rule v2") && !expected.contains("gone v1"), "{expected}");
+    for name in KILL_POINTS {
+        let mut nth = 1;
+        loop {
+            let dir = tempfile::tempdir().expect("temp dir");
+            prepare(dir.path());
+            if !run_killed(dir.path(), &format!("{name}:{nth}")) {
+                assert!(nth > 1, "the work never passes {name}");
+                break;
+            }
+            assert_eq!(go_on(dir.path()), expected, "killed at {name}:{nth}");
+            nth *= 2;
+        }
+    }
+}
