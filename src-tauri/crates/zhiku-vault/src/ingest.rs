@@ -16,7 +16,9 @@ use crate::error::{Result, VaultError};
 use crate::failpoint::failpoint;
 use crate::meta;
 use crate::principal::{Function, Scope};
-use crate::records::{EffectiveDate, RegisterOutcome, Registered, Sha256, StoredObject, UnitRow, VersionRef};
+use crate::records::{
+    EffectiveDate, RegisterOutcome, Registered, Sha256, SourceLabel, StoredObject, UnitRow, VersionRef,
+};
 use crate::storage::row;
 use crate::tables::{jobs, units, versions};
 use crate::vault::Vault;
@@ -191,6 +193,30 @@ impl Vault {
         });
         failpoint("chunks_staged");
         staged
+    }
+
+    /// What an import calls a version's source. The file name is that of the place it came from last.
+    pub fn source_label(&self, version: VersionRef) -> Result<SourceLabel> {
+        self.database().read(|db| {
+            let found = versions::find(db, version)?;
+            let sql = "SELECT d.title, s.path FROM documents d LEFT JOIN document_sources s ON s.document_key = d.key
+                       WHERE d.key = ?1 ORDER BY s.added_ms DESC LIMIT 1";
+            Ok(db.query_row(sql, [found.document_key], |row| {
+                let (title, path): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+                let name = path.as_deref().and_then(|path| Path::new(path).file_name()).map(|name| name.to_string_lossy());
+                Ok(SourceLabel { file_name: name.map_or_else(|| title.clone(), std::borrow::Cow::into_owned), title })
+            })?)
+        })
+    }
+
+    /// The warnings stored so far, for a parse that goes on after an interruption.
+    pub fn staged_warnings(&self, version: VersionRef) -> Result<Vec<ParseWarning>> {
+        self.database().read(|db| {
+            let found = versions::find(db, version)?;
+            Ok(db.query_row("SELECT warnings FROM versions WHERE key = ?1", [found.key], |row| {
+                row::get_json(row, 0)
+            })?)
+        })
     }
 
     pub fn set_warnings(&self, version: VersionRef, warnings: &[ParseWarning]) -> Result<()> {

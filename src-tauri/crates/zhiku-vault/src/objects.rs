@@ -145,6 +145,14 @@ impl Vault {
         self.objects().put(source, COPY_LIMIT_BYTES)
     }
 
+    /// [`Vault::put_object`] for bytes that are no file yet.
+    pub fn put_bytes(&self, bytes: &[u8]) -> Result<StoredObject> {
+        let dir = self.dir();
+        let mut file = tempfile::NamedTempFile::new_in(dir).map_err(VaultError::io(dir))?;
+        file.write_all(bytes).map_err(VaultError::io(dir))?;
+        self.put_object(file.path())
+    }
+
     /// Opens a version's original. [`VaultError::NotFound`] also when a referenced file is gone: see
     /// [`Vault::object_state`].
     pub fn open_object(
@@ -209,7 +217,7 @@ impl Vault {
         self.read(scope, |db| {
             let mut statement = db.prepare_cached(&format!(
                 "{VISIBLE} SELECT v.hash, v.bytes, v.referenced_path
-                 FROM visible JOIN documents d ON d.key = document_key JOIN versions v ON v.document_key = d.key
+                 FROM visible JOIN documents d ON d.key = visible.document_key JOIN versions v ON v.document_key = d.key
                  WHERE d.document_id = :document AND v.number = :number"
             ))?;
             let bound = named_params! {

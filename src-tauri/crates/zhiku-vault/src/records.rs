@@ -158,6 +158,13 @@ pub struct StoredObject {
     pub referenced_path: Option<PathBuf>,
 }
 
+/// What an import calls a version's source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLabel {
+    pub file_name: String,
+    pub title: String,
+}
+
 /// What an import brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterOutcome {

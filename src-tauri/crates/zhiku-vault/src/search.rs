@@ -94,7 +94,7 @@ fn searchable(
     route: Route,
 ) -> Result<Vec<(i64, i64)>> {
     let mut statement = db.prepare_cached(&format!(
-        "{VISIBLE} SELECT v.key, v.vector_stamp, d.document_id FROM visible JOIN documents d ON d.key = document_key
+        "{VISIBLE} SELECT v.key, v.vector_stamp, d.document_id FROM visible JOIN documents d ON d.key = visible.document_key
          JOIN versions v ON v.key = d.published_version_key
          WHERE :any_route OR v.searchable = 'hybrid' ORDER BY v.key"
     ))?;

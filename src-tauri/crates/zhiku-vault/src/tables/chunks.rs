@@ -16,7 +16,7 @@ const SELECT: &str =
     "SELECT c.key, c.chunk_id, d.document_id, v.number, c.ordinal, c.kind, c.header, c.text, c.spans,
         c.locator, c.n_tokens, d.title, c.process, c.trust
     FROM chunks c JOIN versions v ON v.key = c.version_key AND v.published_ms IS NOT NULL
-    JOIN documents d ON d.key = v.document_key JOIN visible ON document_key = d.key";
+    JOIN documents d ON d.key = v.document_key JOIN visible ON visible.document_key = d.key";
 
 impl Vault {
     /// In the order asked; what is not visible or gone is left out.

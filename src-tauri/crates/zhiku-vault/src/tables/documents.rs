@@ -18,7 +18,7 @@ use crate::visibility::VISIBLE;
 const SUMMARY: &str = "SELECT d.document_id, d.title, d.kind, d.owner, d.visibility, p.number, p.searchable,
         n.number, n.state, n.failure, n.bytes, n.n_units, n.n_chunks, json_array_length(n.warnings), d.created_ms,
         j.stage, j.done, j.total
-    FROM visible JOIN documents d ON d.key = document_key
+    FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions n ON n.key = (SELECT key FROM versions WHERE document_key = d.key ORDER BY number DESC LIMIT 1)
     LEFT JOIN versions p ON p.key = d.published_version_key
     LEFT JOIN jobs j ON j.key = (SELECT max(key) FROM jobs WHERE version_key = n.key)";
@@ -101,7 +101,7 @@ pub(crate) fn visible_key(db: &Connection, scope: &Scope, document: DocumentId) 
 
 fn visible_one() -> String {
     format!(
-        "{VISIBLE} SELECT d.key FROM documents d JOIN visible ON document_key = d.key WHERE d.document_id = :document"
+        "{VISIBLE} SELECT d.key FROM documents d JOIN visible ON visible.document_key = d.key WHERE d.document_id = :document"
     )
 }
 

@@ -13,7 +13,7 @@ use crate::visibility::VISIBLE;
 const SELECT: &str =
     "SELECT u.unit_id, d.document_id, v.number, u.ordinal, u.kind, u.locator, u.text, u.process, u.trust,
         u.heading_path, u.layout
-    FROM visible JOIN documents d ON d.key = document_key
+    FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions v ON v.document_key = d.key AND v.published_ms IS NOT NULL
     JOIN units u ON u.version_key = v.key";
 

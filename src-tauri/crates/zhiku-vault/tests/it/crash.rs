@@ -146,7 +146,11 @@ fn run_killed(dir: &Path, at: &str) -> bool {
         .stderr(std::process::Stdio::null())
         .status()
         .expect("start");
-    !status.success()
+    match status.code() {
+        Some(0) => false,
+        Some(code) => panic!("the work failed with {code} before it was killed at {at}"),
+        None => true,
+    }
 }
 
 #[test]

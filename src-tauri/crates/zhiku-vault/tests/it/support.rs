@@ -53,7 +53,7 @@ impl World {
     /// Imports a file of these paragraphs and publishes it with vectors.
     pub(crate) fn import(&self, name: &str, paragraphs: &[&str]) -> VersionRef {
         let version = self.register(name, paragraphs).version;
-        import_staged(&self.vault, version, name, paragraphs);
+        import_staged(&self.vault, version, name.trim_end_matches(".txt"), paragraphs);
         version
     }
 
