@@ -114,8 +114,7 @@ impl Vault {
 
     /// How many units are staged; an interrupted parse goes on from there.
     pub fn staged_units(&self, version: VersionRef) -> Result<u32> {
-        self.database()
-            .read(|db| Ok(versions::find(db, version).and_then(|found| count_units(db, found.key))?))
+        self.database().read(|db| count_units(db, versions::find(db, version)?.key))
     }
 
     /// The staged units with their ids, for the chunker.

@@ -145,12 +145,15 @@ impl Vault {
         self.objects().put(source, COPY_LIMIT_BYTES)
     }
 
-    /// [`Vault::put_object`] for bytes that are no file yet.
+    /// [`Vault::put_object`] for bytes that are no file; they are always copied.
     pub fn put_bytes(&self, bytes: &[u8]) -> Result<StoredObject> {
+        if self.mode() == AccessMode::ReadOnly {
+            return Err(VaultError::ReadOnly);
+        }
         let dir = self.dir();
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(VaultError::io(dir))?;
         file.write_all(bytes).map_err(VaultError::io(dir))?;
-        self.put_object(file.path())
+        self.objects().put(file.path(), u64::MAX)
     }
 
     /// Opens a version's original. [`VaultError::NotFound`] also when a referenced file is gone: see

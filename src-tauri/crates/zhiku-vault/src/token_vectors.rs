@@ -51,13 +51,14 @@ impl TokenVectorStore {
         let existed = path.exists();
         let opened = if mark.exists() { None } else { open_for(&path, dir, vault_id, key).ok() };
         let recreated = existed && opened.is_none();
-        let database = match opened {
-            Some(database) => database,
-            None => {
+        let database = if let Some(database) = opened {
+            database
+        } else {
+            if existed {
                 tracing::warn!("token vectors could not be read and are made anew");
-                remove_files(dir)?;
-                open_for(&path, dir, vault_id, key)?
             }
+            remove_files(dir)?;
+            open_for(&path, dir, vault_id, key)?
         };
         Ok(Self { dir: dir.to_owned(), database: Some(database), recreated: AtomicBool::new(recreated) })
     }

@@ -56,7 +56,7 @@ pub(super) fn analysis(text: &str) -> Analysis {
         run.push(c);
     }
     out.take(kind, &run, &mut spans);
-    spans.flush(&mut out);
+
     out
 }
 
@@ -118,17 +118,14 @@ enum Kind {
 impl Kind {
     /// `before` is the kind of the run so far; a connector between two letters or digits belongs to their run.
     fn of(c: char, before: Self, after: Option<char>) -> Self {
-        let letter_after = after.is_some_and(|c| c.is_ascii_alphanumeric());
+        let joins = |c| codes::is_connector(c) || matches!(c, ',' | '\'' | '’');
+        let connects =
+            before == Self::Letters && joins(c) && after.is_some_and(|c| c.is_ascii_alphanumeric());
         if is_han(c) {
             Self::Han
         } else if is_unspaced(c) {
             Self::Unspaced
-        } else if c.is_alphanumeric() {
-            Self::Letters
-        } else if before == Self::Letters
-            && letter_after
-            && (codes::is_connector(c) || matches!(c, ',' | '\'' | '’'))
-        {
+        } else if c.is_alphanumeric() || connects {
             Self::Letters
         } else if c == ' ' && before != Self::Space {
             Self::Space
@@ -145,19 +142,19 @@ impl Analysis {
             Kind::Letters => spans.take(run, self),
             Kind::Space => spans.space(),
             Kind::Han => {
-                spans.flush(self);
+                spans.forget();
                 for token in jieba().cut_for_search(run, true) {
                     self.words.push(token.word.to_owned());
                 }
                 self.take_pairs(run);
             }
             Kind::Unspaced => {
-                spans.flush(self);
+                spans.forget();
                 let from = self.pairs.len();
                 self.take_pairs(run);
                 self.words.extend_from_slice(&self.pairs[from..]);
             }
-            Kind::Other => spans.flush(self),
+            Kind::Other => spans.forget(),
         }
     }
 
@@ -237,7 +234,7 @@ impl Spans {
         self.after_space = true;
     }
 
-    fn flush(&mut self, _out: &mut Analysis) {
+    fn forget(&mut self) {
         *self = Self::default();
     }
 }

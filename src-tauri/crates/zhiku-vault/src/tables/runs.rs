@@ -184,7 +184,7 @@ impl Vault {
         self.role(scope)?;
         self.read(scope, |db| {
             let profile = scope.profile_id();
-            let mut runs = match conversation {
+            Ok(match conversation {
                 None => {
                     let sql = format!("{COLUMNS} WHERE r.profile_id = ?1 ORDER BY r.key DESC");
                     let mut statement = db.prepare_cached(&sql)?;
@@ -200,9 +200,7 @@ impl Vault {
                         statement.query_map(params![profile.0.as_bytes(), id.0.as_bytes()], summary)?;
                     rows.collect::<rusqlite::Result<Vec<_>>>()?
                 }
-            };
-            runs.shrink_to_fit();
-            Ok(runs)
+            })
         })
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn embed(vault: &Vault, version: VersionRef) {
 
 /// Each word raises one dimension; norm 1.
 pub(crate) fn vector(text: &str) -> Vec<f32> {
-    let mut values = vec![0.01; DIM];
+    let mut values = [0.01; DIM];
     for word in zhiku_vault::lexical::analyze(text) {
         let slot =
             word.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte as usize)) % DIM;
