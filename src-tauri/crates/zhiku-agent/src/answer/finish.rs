@@ -165,7 +165,10 @@ type Judged = (Vec<CitedSentence>, Vec<Option<Verdict>>);
 
 impl Judge<'_> {
     fn extractive(&self, sentences: Vec<CitedSentence>) -> Judged {
-        let verdicts = sentences.iter().map(|sentence| Some(self.verdict(sentence))).collect();
+        // What cites nothing are the assistant's own few words.
+        let judged =
+            |sentence: &CitedSentence| sentence.quotes().next().is_some().then(|| self.verdict(sentence));
+        let verdicts = sentences.iter().map(judged).collect();
         (sentences, verdicts)
     }
 

@@ -9,7 +9,7 @@ use zhiku_core::{Evidence, EvidenceSet, Trust, is_cjk};
 
 use crate::citations::quote::line_ends;
 use crate::facts;
-use crate::text::segments::{LineEnds, Segment, SegmentKind, segments};
+use crate::text::segments::{LineEnds, Segment, SegmentKind, row_label, segments};
 use crate::text::terms::content_terms;
 use crate::text::{shown, slice};
 
@@ -37,6 +37,10 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    pub(super) fn is_page_row(&self) -> bool {
+        self.from_page && self.kind == SegmentKind::Row
+    }
+
     /// Too short to say something by itself.
     pub(super) fn is_short(&self) -> bool {
         let width: usize = self.shown.chars().map(|c| if is_cjk(c) { 2 } else { 1 }).sum();
@@ -57,8 +61,8 @@ pub(super) fn of(set: &EvidenceSet) -> Vec<Candidate> {
 }
 
 fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
-    let ends = line_ends(item);
-    let parts = segments(&item.text, ends);
+    let line_ends = line_ends(item);
+    let parts = segments(&item.text, line_ends);
     let n_chars = item.text.chars().count();
     let above = content_terms(&format!("{}\n{}", item.title, item.header));
     let mut heading = HashSet::new();
@@ -78,6 +82,20 @@ fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
             _ if part.range.len() > MAX_CHARS || addresses_assistant(&text) => continue,
             _ => {}
         }
+        let from_page = line_ends == LineEnds::Soft;
+        let (part, text) = match part.kind {
+            SegmentKind::Row if from_page => match page_row(part, &text) {
+                Some(row) => row,
+                None => continue,
+            },
+            _ => (part.clone(), text),
+        };
+        let fragment = is_fragment(&text, &part, item, n_chars);
+        // On a page, captions, heads of columns and what the edge of the evidence cut off look like running text.
+        let no_sentence = !ends(&text) && (text.contains('\n') || facts::numbers(&text).len() > 2);
+        if from_page && part.kind == SegmentKind::Sentence && (no_sentence || fragment) {
+            continue;
+        }
         let mut context = above.clone();
         context.extend(heading.iter().cloned());
         if part.kind == SegmentKind::Row {
@@ -96,8 +114,8 @@ fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
             context,
             figures: facts::numbers(&text),
             has_date: stated.iter().any(|stated| matches!(stated.fact, facts::Fact::Date { .. })),
-            fragment: is_fragment(&text, part, item, n_chars),
-            from_page: ends == LineEnds::Soft,
+            fragment,
+            from_page,
         });
     }
 }
@@ -105,6 +123,22 @@ fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
 fn previous(parts: &[Segment], i: usize) -> Option<&Segment> {
     let before = parts.get(i.checked_sub(1)?)?;
     (before.block == parts[i].block).then_some(before)
+}
+
+/// A row of a page: the cells of one line need not follow each other in what another reader of the page makes of it, so a row
+/// of figures is quoted by its label only; the figures stand beside the place that opens.
+fn page_row(part: &Segment, text: &str) -> Option<(Segment, String)> {
+    if facts::numbers(text).is_empty() {
+        return Some((part.clone(), text.to_owned()));
+    }
+    let label = row_label(text)?;
+    let range = part.range.start + label.start..part.range.start + label.end;
+    Some((Segment { range, ..part.clone() }, slice(text, &label)))
+}
+
+fn ends(text: &str) -> bool {
+    text.trim_end_matches(['”', '"', ')', '）', '」', '’', ']'])
+        .ends_with(['.', '。', '!', '！', '?', '？', ':', '：', ';', '；'])
 }
 
 /// A sentence that begins or ends where the evidence was cut.
@@ -115,9 +149,7 @@ fn is_fragment(text: &str, part: &Segment, item: &Evidence, n_chars: usize) -> b
     let first = text.chars().next();
     let begins_inside =
         first.is_some_and(|c| c.is_lowercase() || matches!(c, ',' | '，' | '、' | ')' | '）' | ';'));
-    let open_end = !text
-        .trim_end_matches(['”', '"', ')', '）', '」', '’', ']'])
-        .ends_with(['.', '。', '!', '！', '?', '？', ':', '：', ';', '；']);
+    let open_end = !ends(text);
     let at_edge = (part.range.start == 0 && item.char_start > 0 && begins_inside)
         || (part.range.end == n_chars && open_end && n_chars > 200);
     at_edge || begins_inside

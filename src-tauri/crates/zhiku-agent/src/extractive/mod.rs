@@ -9,11 +9,12 @@ mod score;
 mod select;
 
 use zhiku_core::model::Embedder;
-use zhiku_core::{EvidenceId, EvidenceSet, Gap, Reason, RunContext, Stopped};
+use zhiku_core::{Citation, EvidenceId, EvidenceSet, Gap, Reason, RunContext, Stopped};
 
-use crate::citations::cited::{CitedSentence, Part, QuoteRef};
+use crate::citations::cited::{CitedSentence, Part, QuoteRef, render};
 use crate::text::segments::SegmentKind;
 use crate::text::terms::TermWeights;
+use crate::text::{Language, language_of};
 use candidates::Candidate;
 pub(crate) use score::similarities;
 
@@ -54,6 +55,12 @@ impl Extract {
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
     }
+
+    /// The text with its numbers, and what they stand for.
+    pub fn render(&self, evidence: &EvidenceSet) -> (String, Vec<Citation>) {
+        let rendered = render(&self.sentences, evidence);
+        (rendered.text, rendered.citations)
+    }
 }
 
 /// Selects the sentences that answer. Stops between model calls when `ctx` says so.
@@ -61,7 +68,7 @@ pub fn extract(input: &ExtractInput<'_>, ctx: &RunContext) -> Result<Extract, St
     let candidates = candidates::of(input.evidence);
     let mut result = Extract::default();
     let mut used: Vec<usize> = Vec::new();
-    let mut paragraphs: Vec<Vec<usize>> = Vec::new();
+    let mut paragraphs: Vec<(Vec<usize>, Language)> = Vec::new();
     let n_parts = input.sub_queries.len().max(1);
     for (i, part) in input.sub_queries.iter().enumerate() {
         ctx.check()?;
@@ -73,7 +80,7 @@ pub fn extract(input: &ExtractInput<'_>, ctx: &RunContext) -> Result<Extract, St
         // Room is kept for the parts still to come.
         let room = MAX_SENTENCES.saturating_sub(used.len() + (n_parts - i - 1)).max(1);
         let mut chosen = select::select(&scored, &candidates, &used, room.min(select::per_part(n_parts)));
-        if chosen.is_empty() && !select::already_answered(&scored, &used) {
+        if chosen.is_empty() && !select::already_answered(&scored, &candidates, &used) {
             result.gaps.push(gap(part, "no_sentence_above_threshold"));
             continue;
         }
@@ -85,10 +92,20 @@ pub fn extract(input: &ExtractInput<'_>, ctx: &RunContext) -> Result<Extract, St
         }
         used.extend(&chosen);
         if !chosen.is_empty() {
-            paragraphs.push(chosen);
+            paragraphs.push((chosen, language_of(&part.text)));
         }
     }
-    result.sentences = paragraphs.iter().flat_map(|chosen| paragraph(chosen, &candidates)).collect();
+    for (chosen, language) in paragraphs {
+        if chosen.iter().all(|at| candidates[*at].is_page_row()) {
+            // A label alone is no sentence: say what it is. These words carry no facts and cite nothing.
+            let words = match language {
+                Language::Chinese => "见表格中的这一行：\n",
+                Language::English => "See this row of the table:\n",
+            };
+            result.sentences.push(CitedSentence { parts: vec![Part::Text(words.to_owned())] });
+        }
+        result.sentences.extend(paragraph(&chosen, &candidates));
+    }
     Ok(result)
 }
 
@@ -118,7 +135,7 @@ fn paragraph(chosen: &[usize], candidates: &[Candidate]) -> Vec<CitedSentence> {
     let mut sentences = Vec::new();
     for (i, at) in chosen.iter().enumerate() {
         let candidate = &candidates[*at];
-        let as_line = n_lines > 1 && is_line(at);
+        let as_line = (n_lines > 1 || candidate.is_page_row()) && is_line(at);
         let mut parts = Vec::new();
         let mark = if as_line { "- " } else { "" };
         parts.push(Part::Text(format!("{mark}{} ", candidate.shown)));

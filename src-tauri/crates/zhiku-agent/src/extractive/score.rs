@@ -10,7 +10,6 @@ use zhiku_core::{ErrorCode, Reason, RunContext, Stopped};
 
 use super::candidates::Candidate;
 use super::{ExtractInput, SubQuery};
-use crate::text::segments::SegmentKind;
 use crate::text::terms::content_terms;
 
 /// The most candidates that the embedder looks at for one part of a question.
@@ -46,7 +45,7 @@ pub(super) fn score(
             let id = &input.evidence.items[candidate.evidence].evidence_id;
             let rank = part.evidence_ids.iter().position(|own| own == id)?;
             let words = words_share(&wanted, candidate, input);
-            let rest = prior(rank) + asked.bonus(candidate) - penalty(candidate, words);
+            let rest = prior(rank) + asked.bonus(candidate) - penalty(candidate);
             Some((Scored { candidate: at, total: words + rest, words, similarity: None }, rest))
         })
         .collect();
@@ -79,20 +78,16 @@ fn prior(rank: usize) -> f32 {
     0.12 / (1.0 + rank as f32 * 0.5)
 }
 
-fn penalty(candidate: &Candidate, words: f32) -> f32 {
+fn penalty(candidate: &Candidate) -> f32 {
     let mut penalty = 0.0;
     if candidate.fragment {
         penalty += 0.12;
     }
-    if candidate.is_short() {
+    if candidate.is_short() && !candidate.is_page_row() {
         penalty += 0.12;
     }
     if candidate.shown.ends_with(['?', '？']) {
         penalty += 0.2;
-    }
-    // A row of a page is text by shape only; it is worth quoting when it clearly is about the asked item.
-    if candidate.kind == SegmentKind::Row && candidate.from_page {
-        penalty += if words >= 0.5 { 0.05 } else { 0.2 };
     }
     penalty
 }

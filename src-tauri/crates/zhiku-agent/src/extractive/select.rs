@@ -10,6 +10,10 @@ use crate::text::segments::SegmentKind;
 
 /// Below this share of the question's words nothing is an answer, unless the embedder bridges languages.
 const MIN_WORDS: f32 = 0.22;
+/// A row of a page must clearly hold the asked item.
+const MIN_ROW_WORDS: f32 = 0.4;
+/// And be better by this much than the best sentence.
+const ROW_LEAD: f32 = 0.15;
 /// Late-interaction similarity from which a sentence without common words is an answer.
 const MIN_SIMILARITY: f32 = 0.84;
 /// A further sentence must reach this part of the best one's score.
@@ -30,7 +34,7 @@ pub(super) fn per_part(n_parts: usize) -> usize {
 
 /// Candidates for one part: conclusion first, then support in the order of the source.
 pub(super) fn select(scored: &[Scored], candidates: &[Candidate], used: &[usize], room: usize) -> Vec<usize> {
-    let Some(best) = scored.iter().find(|one| is_answer(one)) else { return Vec::new() };
+    let Some(best) = best(scored, candidates) else { return Vec::new() };
     if used.contains(&best.candidate) {
         return Vec::new();
     }
@@ -50,6 +54,9 @@ pub(super) fn select(scored: &[Scored], candidates: &[Candidate], used: &[usize]
             break;
         }
         let candidate = &candidates[one.candidate];
+        if candidate.is_page_row() != lead.is_page_row() {
+            continue;
+        }
         let known = chosen.iter().chain(used).any(|at| same(&candidates[*at], candidate));
         if !known && !candidate.fragment && !candidate.is_short() && !starts_with_pronoun(&candidate.shown) {
             chosen.push(one.candidate);
@@ -59,8 +66,20 @@ pub(super) fn select(scored: &[Scored], candidates: &[Candidate], used: &[usize]
 }
 
 /// The part's best sentence already stands in the answer of another part.
-pub(super) fn already_answered(scored: &[Scored], used: &[usize]) -> bool {
-    scored.iter().find(|one| is_answer(one)).is_some_and(|best| used.contains(&best.candidate))
+pub(super) fn already_answered(scored: &[Scored], candidates: &[Candidate], used: &[usize]) -> bool {
+    best(scored, candidates).is_some_and(|best| used.contains(&best.candidate))
+}
+
+/// Running text before rows of a page, which only point to the place.
+fn best<'a>(scored: &'a [Scored], candidates: &[Candidate]) -> Option<&'a Scored> {
+    let is_row = |one: &&Scored| candidates[one.candidate].is_page_row();
+    let text = scored.iter().filter(|one| !is_row(one)).find(|one| is_answer(one));
+    let row = scored.iter().filter(is_row).find(|one| one.words >= MIN_ROW_WORDS);
+    match (text, row) {
+        (Some(text), Some(row)) if row.total > text.total + ROW_LEAD => Some(row),
+        (Some(text), _) => Some(text),
+        (None, row) => row,
+    }
 }
 
 fn is_answer(one: &Scored) -> bool {
@@ -126,7 +145,9 @@ fn items_after(lead: usize, candidates: &[Candidate]) -> impl Iterator<Item = us
     let evidence = candidates[lead].evidence;
     (lead + 1..candidates.len()).take_while(move |at| {
         let candidate = &candidates[*at];
-        candidate.evidence == evidence && matches!(candidate.kind, SegmentKind::ListItem | SegmentKind::Row)
+        candidate.evidence == evidence
+            && matches!(candidate.kind, SegmentKind::ListItem | SegmentKind::Row)
+            && !candidate.is_page_row()
     })
 }
 

@@ -120,7 +120,7 @@ fn text_that_addresses_the_assistant_or_is_hidden_is_never_quoted() {
 }
 
 #[test]
-fn rows_of_a_page_are_quoted_only_when_they_hold_the_asked_item() {
+fn a_row_of_figures_on_a_page_is_pointed_at_by_its_label() {
     let page = page_evidence(
         8,
         "Annual report 2019",

@@ -81,39 +81,47 @@ fn hard_block(chars: &[char], lines: &[Range<usize>], block: usize, found: &mut 
     }
 }
 
-/// Lines of a page: rows of numbers stand alone, the others are joined to paragraphs.
+/// Lines of a block of a page: rows stand alone, the others are joined to running text.
 fn soft_block(chars: &[char], lines: &[Range<usize>], block: usize, found: &mut Vec<Segment>) {
     let widest = lines.iter().map(|line| width(&chars[line.clone()])).max().unwrap_or(0);
     let all_cells = widest < 25 && lines.len() > 3;
-    let mut paragraph: Option<Range<usize>> = None;
-    let flush = |paragraph: &mut Option<Range<usize>>, found: &mut Vec<Segment>| {
-        let Some(range) = paragraph.take() else { return };
-        let text = &chars[range.clone()];
-        if is_heading_shape(text) {
+    let mut open: Option<(Range<usize>, SegmentKind)> = None;
+    let flush = |open: &mut Option<(Range<usize>, SegmentKind)>, found: &mut Vec<Segment>| {
+        let Some((range, kind)) = open.take() else { return };
+        if kind == SegmentKind::Sentence && is_heading_shape(&chars[range.clone()]) {
             push(chars, range, SegmentKind::Heading, block, found);
         } else {
-            sentences_of(chars, range, SegmentKind::Sentence, block, found);
+            sentences_of(chars, range, kind, block, found);
         }
     };
-    for line in lines {
+    let is_row = |line: &Range<usize>| {
         let text = &chars[line.clone()];
-        if is_row_shape(text) || (all_cells && !ends_sentence(text)) {
-            flush(&mut paragraph, found);
-            push(chars, line.clone(), SegmentKind::Row, block, found);
+        is_row_shape(text) || (all_cells && !ends_sentence(text))
+    };
+    let has_figure = |line: &Range<usize>| chars[line.clone()].iter().any(char::is_ascii_digit);
+    for (i, line) in lines.iter().enumerate() {
+        let text = &chars[line.clone()];
+        if is_row(line) {
+            flush(&mut open, found);
+            let names =
+                !has_figure(line) && lines.get(i + 1).is_some_and(|next| is_row(next) && has_figure(next));
+            let kind = if names { SegmentKind::HeaderRow } else { SegmentKind::Row };
+            push(chars, line.clone(), kind, block, found);
             continue;
         }
         if let Some(marks) = list_marks(text) {
-            flush(&mut paragraph, found);
-            paragraph = Some(line.start + marks..line.end);
+            flush(&mut open, found);
+            open = Some((line.start + marks..line.end, SegmentKind::ListItem));
         } else {
-            paragraph = Some(paragraph.map_or(line.clone(), |open| open.start..line.end));
+            open = Some(open.map_or((line.clone(), SegmentKind::Sentence), |(range, kind)| {
+                (range.start..line.end, kind)
+            }));
         }
-        // A line that leaves a good part of the width empty ends its paragraph.
-        if width(text) * 100 < widest * 62 {
-            flush(&mut paragraph, found);
+        if text.ends_with(&[':']) || text.ends_with(&['：']) {
+            flush(&mut open, found);
         }
     }
-    flush(&mut paragraph, found);
+    flush(&mut open, found);
 }
 
 fn sentences_of(
@@ -165,19 +173,24 @@ fn heading_marks(line: &[char]) -> Option<usize> {
     ((1..=6).contains(&marks) && line.get(marks) == Some(&' ')).then_some(marks + 1)
 }
 
-/// Length of a list marker with the space after it: `- `, `• `, `1. `, `2) `, `3、`, `（一）`.
+/// Length of a list marker with the space after it: `- `, `• `, `1. `, `2) `, `3、`, `(4) `, `（一）`.
 fn list_marks(line: &[char]) -> Option<usize> {
     if matches!(line[0], '-' | '*' | '•' | '·' | '◦' | '▪' | '●' | '■' | '–') && line.get(1) == Some(&' ')
     {
         return Some(2);
     }
-    let digits = line.iter().take_while(|c| c.is_ascii_digit()).count();
-    if !(1..=2).contains(&digits) {
+    let open = usize::from(matches!(line[0], '(' | '（'));
+    let is_counter = |c: &&char| c.is_ascii_digit() || "一二三四五六七八九十".contains(**c);
+    let n = line[open..].iter().take_while(is_counter).count();
+    if !(1..=3).contains(&n) {
         return None;
     }
-    match (line.get(digits), line.get(digits + 1)) {
-        (Some('、'), _) => Some(digits + 1),
-        (Some('.' | ')' | '．'), Some(' ')) => Some(digits + 2),
+    let end = open + n;
+    let digits = line[end - 1].is_ascii_digit();
+    match (open, line.get(end), line.get(end + 1)) {
+        (1, Some(')'), Some(' ')) => Some(end + 2),
+        (1, Some('）'), _) | (0, Some('、'), _) => Some(end + 1),
+        (0, Some('.' | ')' | '．'), Some(' ')) if digits => Some(end + 2),
         _ => None,
     }
 }
@@ -190,6 +203,26 @@ fn width(text: &[char]) -> usize {
 fn ends_sentence(text: &[char]) -> bool {
     let last = text.iter().rev().find(|c| !matches!(c, '”' | '"' | ')' | '）' | '」' | '’'));
     last.is_some_and(|c| matches!(c, '.' | '。' | '!' | '！' | '?' | '？' | ';' | '；' | ':' | '：'))
+}
+
+/// The words at the beginning of a row before its first cell gap or figure.
+pub(crate) fn row_label(row: &str) -> Option<Range<usize>> {
+    let chars: Vec<char> = row.chars().collect();
+    let gap = chars.windows(2).position(|pair| pair.iter().all(|c| c.is_whitespace()) || pair[0] == '\t');
+    let mut end = gap.unwrap_or(chars.len());
+    for (i, c) in chars.iter().enumerate().take(end) {
+        if !c.is_whitespace() {
+            continue;
+        }
+        let word: String = chars[i + 1..].iter().take_while(|c| !c.is_whitespace()).collect();
+        if is_figure(&word) {
+            end = i;
+            break;
+        }
+    }
+    let label = trimmed(&chars, 0..end);
+    let has_figure = chars[label.clone()].iter().any(char::is_ascii_digit);
+    (width(&chars[label.clone()]) >= 8 && !has_figure).then_some(label)
 }
 
 /// A row of a table as a page shows it: a label and figures, mostly figures.
@@ -255,13 +288,14 @@ mod tests {
     #[test]
     fn a_page_keeps_rows_apart_and_joins_running_text() {
         check(
-            "CONSOLIDATED BALANCE SHEETS\n\nTotal current assets 1,234 1,567\nTotal assets $ 9,876 $ 8,765\n\n\
-             The hotel limit in Zurich is 220 francs\nper night. Claims are due after thirty days\nat the latest.",
+            "CONSOLIDATED BALANCE SHEETS\n\nTotal current assets 1,234 1,567\nTotal assets $ 9,876 $ 8,765\n\
+             Prepaid expenses  45  44\n\nThe hotel limit in Zurich is 220 francs\nper night. Claims are due after thirty days\nat the latest.",
             LineEnds::Soft,
             &[
                 (SegmentKind::Heading, "CONSOLIDATED BALANCE SHEETS"),
                 (SegmentKind::Row, "Total current assets 1,234 1,567"),
                 (SegmentKind::Row, "Total assets $ 9,876 $ 8,765"),
+                (SegmentKind::Row, "Prepaid expenses  45  44"),
                 (SegmentKind::Sentence, "The hotel limit in Zurich is 220 francs\nper night."),
                 (SegmentKind::Sentence, "Claims are due after thirty days\nat the latest."),
             ],
