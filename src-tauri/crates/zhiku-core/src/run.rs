@@ -27,7 +27,7 @@ pub struct BudgetLimits {
 
 impl Default for BudgetLimits {
     fn default() -> Self {
-        Self { model_calls: 16, tokens: 200_000, wall_time: Duration::from_secs(180) }
+        Self { model_calls: 16, tokens: 200_000, wall_time: Duration::from_mins(3) }
     }
 }
 

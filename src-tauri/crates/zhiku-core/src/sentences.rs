@@ -59,7 +59,7 @@ fn list_marker_chars(body: &str) -> usize {
     let open = usize::from(matches!(chars.first(), Some('(' | '（')));
     let digits = chars[open..].iter().take_while(|c| c.is_ascii_digit()).count();
     let hanzi = chars[open..].iter().take_while(|c| "一二三四五六七八九十百".contains(**c)).count();
-    let letters = usize::from(chars.get(open).is_some_and(|c| c.is_ascii_alphabetic()));
+    let letters = usize::from(chars.get(open).is_some_and(char::is_ascii_alphabetic));
     let roman = chars[open..].iter().take_while(|c| "ivx".contains(**c)).count();
     let close = |n: usize| matches!(chars.get(open + n), Some(')' | '）'));
     if open == 1 {
