@@ -1,0 +1,178 @@
+//! PDF through PDFium: one unit per page, with the place of every character.
+//!
+//! The text is built from the characters' places ([`spans`] → [`columns`] → [`lines`] → [`blocks`] → [`compose`]), not from the
+//! order in which the file draws them. Deliberately absent: recognition of scanned pages; such a page is an empty unit and
+//! the warning `no_text`.
+
+mod blocks;
+mod columns;
+mod compose;
+mod glyphs;
+mod hidden;
+pub(crate) mod library;
+mod lines;
+mod outline;
+mod spans;
+
+use pdfium_render::prelude::{PdfDocument, PdfiumError, PdfiumInternalError};
+use zhiku_core::{BBox, DocumentKind, Locator, ParseWarning, ParsedUnit, Process, Trust, UnitKind};
+
+use crate::error::ParseError;
+use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
+use outline::Outline;
+
+pub(super) struct Pdf;
+
+/// From this share of characters without a meaning on, a page deserves a warning.
+const UNMAPPED_SHARE: f32 = 0.05;
+
+impl DocumentParser for Pdf {
+    fn kind(&self) -> DocumentKind {
+        DocumentKind::Pdf
+    }
+
+    fn sniff(&self, head: &[u8], _name: &str) -> bool {
+        // Some producers put bytes before the signature; readers look for it in the first kilobyte.
+        head[..head.len().min(1024)].windows(5).any(|window| window == b"%PDF-")
+    }
+
+    fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
+        let document = open(source)?;
+        let n_pages = u32::try_from(document.pages().len()).unwrap_or(0);
+        if n_pages == 0 {
+            return Err(ParseError::Empty { name: source.name.to_owned() });
+        }
+        sink.page_count(n_pages)?;
+        let outline = Outline::of(&document);
+        for index in source.start_unit..n_pages {
+            sink.unit_started(index)?;
+            match read_page(&document, index, Some(&outline)) {
+                Ok(page) => {
+                    for warning in page.warnings {
+                        sink.warning(warning)?;
+                    }
+                    sink.unit(page.unit)?;
+                }
+                Err(err) => {
+                    let (unit, warning) = page_failed(index, &err.to_string());
+                    sink.warning(warning)?;
+                    sink.unit(unit)?;
+                }
+            }
+        }
+        Ok(ParsedSummary { kind: DocumentKind::Pdf, page_count: Some(n_pages) })
+    }
+
+    fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
+        let no_such =
+            || ParseError::NoSuchPlace { name: source.name.to_owned(), place: format!("{locator:?}") };
+        let Locator::Page { page_index, .. } = locator else { return Err(no_such()) };
+        let document = open(source)?;
+        read_page(&document, *page_index, None).map(|page| page.unit.text).map_err(|_| no_such())
+    }
+}
+
+/// What stands in for a page that could not be read; also used by the worker's parent when the page took the worker down.
+pub(crate) fn page_failed(page_index: u32, detail: &str) -> (ParsedUnit, ParseWarning) {
+    let locator = Locator::Page { page_index, page_label: (page_index + 1).to_string(), boxes: Vec::new() };
+    let warning = ParseWarning {
+        locator: Some(locator.clone()),
+        message: format!("could not read page {}: {detail}", page_index + 1),
+        code: "page_failed".to_owned(),
+    };
+    let unit = ParsedUnit {
+        kind: UnitKind::Page,
+        locator,
+        text: String::new(),
+        process: Process::Text,
+        trust: Trust::Normal,
+        heading_path: Vec::new(),
+        layout: None,
+    };
+    (unit, warning)
+}
+
+fn open<'a>(source: &Source<'a>) -> Result<PdfDocument<'a>, ParseError> {
+    let pdfium = library::load(None)?;
+    pdfium.load_pdf_from_byte_slice(source.bytes, source.password).map_err(|err| {
+        let name = source.name.to_owned();
+        match err {
+            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::PasswordError)
+                if source.password.is_some() =>
+            {
+                ParseError::WrongPassword { name }
+            }
+            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::PasswordError) => {
+                ParseError::PasswordRequired { name }
+            }
+            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::SecurityError) => {
+                ParseError::Unsupported { name, detail: "PDF with an unknown encryption".to_owned() }
+            }
+            other => ParseError::damaged(source.name, other),
+        }
+    })
+}
+
+struct ReadPage {
+    unit: ParsedUnit,
+    warnings: Vec<ParseWarning>,
+}
+
+fn read_page(
+    document: &PdfDocument<'_>,
+    index: u32,
+    outline: Option<&Outline>,
+) -> Result<ReadPage, PdfiumError> {
+    let page = document.pages().get(i32::try_from(index).map_err(|_| PdfiumError::PageIndexOutOfBounds)?)?;
+    let text = page.text()?;
+    let found = glyphs::read_glyphs(&page, &text);
+    let (n_all, n_unmapped) = (found.glyphs.len(), found.n_unmapped);
+    let seen = hidden::separate(&page, found.glyphs, found.page_size);
+    let composed = compose::compose(&seen.glyphs, found.page_size);
+    let label = page.label().map(str::trim).filter(|label| !label.is_empty());
+    let page_label = label.map_or_else(|| (index + 1).to_string(), str::to_owned);
+    let area = composed.layout.lines.iter().map(|line| line.bbox).reduce(BBox::union);
+    let locator = Locator::Page { page_index: index, page_label, boxes: area.into_iter().collect() };
+    let mut warnings = Vec::new();
+    let mut warn = |code: &str, message: String| {
+        warnings.push(ParseWarning { locator: Some(locator.clone()), message, code: code.to_owned() });
+    };
+    if composed.text.is_empty() {
+        warn("no_text", format!("page {} has no text", index + 1));
+    }
+    if n_unmapped as f32 > UNMAPPED_SHARE * n_all as f32 {
+        warn(
+            "bad_characters",
+            format!(
+                "the font of page {} does not tell which characters {n_unmapped} of {n_all} are",
+                index + 1
+            ),
+        );
+    }
+    if seen.n_left_out > 0 {
+        warn(
+            "hidden_text",
+            format!(
+                "page {} holds {} characters that it does not show; they were left out",
+                index + 1,
+                seen.n_left_out
+            ),
+        );
+    }
+    if seen.trust == Trust::HiddenText {
+        warn("hidden_text", format!("page {} does not show its text", index + 1));
+    }
+    if found.truncated {
+        warn("page_truncated", format!("page {} has more characters than are read", index + 1));
+    }
+    let unit = ParsedUnit {
+        kind: UnitKind::Page,
+        text: composed.text,
+        process: Process::Text,
+        trust: seen.trust,
+        heading_path: outline.map(|outline| outline.path_at(index, found.page_size[1])).unwrap_or_default(),
+        layout: Some(composed.layout),
+        locator,
+    };
+    Ok(ReadPage { unit, warnings })
+}

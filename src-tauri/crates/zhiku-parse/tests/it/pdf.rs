@@ -1,0 +1,124 @@
+//! What the product needs of PDF pages.
+
+use std::time::{Duration, Instant};
+
+use zhiku_core::{BBox, Locator, ParsedUnit, Trust, char_slice, sentences};
+
+use crate::support::{fixture, parse, small_pdf};
+
+fn label(unit: &ParsedUnit) -> &str {
+    let Locator::Page { page_label, .. } = &unit.locator else { panic!("{:?}", unit.locator) };
+    page_label
+}
+
+/// The boxes of the first occurrence of `quote` on a page.
+fn boxes(unit: &ParsedUnit, quote: &str) -> Vec<BBox> {
+    let at = unit.text.find(quote).unwrap_or_else(|| panic!("{quote:?} is not in {:?}", unit.text));
+    let start = unit.text[..at].chars().count() as u32;
+    unit.layout.as_ref().expect("layout").boxes(start, start + quote.chars().count() as u32)
+}
+
+#[test]
+fn pages_carry_their_printed_labels_and_outline() {
+    let document = parse(&fixture("pdf/page_labels.pdf"));
+    assert_eq!(document.units.iter().map(label).collect::<Vec<_>>(), ["i", "ii", "1", "2", "A-1"]);
+    let paths: Vec<String> = document.units.iter().map(|unit| unit.heading_path.join(" > ")).collect();
+    assert_eq!(paths, ["Preface", "Preface", "Travel Policy", "Travel Policy > Exceptions", "Annex"]);
+}
+
+#[test]
+fn a_file_without_labels_counts_from_one() {
+    let file = tempfile::Builder::new().suffix(".pdf").tempfile().expect("temporary file");
+    std::fs::write(file.path(), small_pdf(3)).expect("writes");
+    assert_eq!(parse(file.path()).units.iter().map(label).collect::<Vec<_>>(), ["1", "2", "3"]);
+}
+
+#[test]
+fn columns_are_read_one_after_the_other() {
+    let document = parse(&fixture("pdf/two_columns.pdf"));
+    let text = &document.units[0].text;
+    let whole: Vec<String> =
+        sentences(text).into_iter().map(|range| char_slice(text, range).replace('\n', " ")).collect();
+    for sentence in [
+        "Reading Pages with Two Columns of Running Text",
+        "A reader who jumps across the gutter finds sentences that nobody wrote.",
+        "Numbers on one side of a gap are a sign of a table; long lines on both sides are a sign of prose.",
+        "It costs 3.5 ms per page.",
+    ] {
+        assert!(whole.iter().any(|found| found == sentence), "{sentence}\n{whole:#?}");
+    }
+}
+
+#[test]
+fn table_rows_stay_rows() {
+    let document = parse(&fixture("pdf/price_table.pdf"));
+    let text = &document.units[0].text;
+    assert!(text.contains("\nWaterproof coating M-208  kg  31.50  34.00  Qinghe\n"), "{text}");
+    assert!(text.contains("Smaller orders cost 4 % more.\n\n"), "{text}");
+}
+
+#[test]
+fn chinese_lines_have_no_spaces_and_whole_sentences() {
+    for name in ["pdf/after_sales_rules.pdf", "pdf/font_not_embedded.pdf"] {
+        let document = parse(&fixture(name));
+        let text = &document.units[0].text;
+        let whole: Vec<String> =
+            sentences(text).into_iter().map(|range| char_slice(text, range).replace('\n', "")).collect();
+        let wanted = "第二条 防水工程的保修期为五年，水电工程的保修期为两年，其他工程的保修期为一年。";
+        assert!(whole.iter().any(|found| found == wanted), "{name}: {whole:#?}");
+    }
+}
+
+#[test]
+fn boxes_lie_over_the_quoted_words() {
+    let document = parse(&fixture("pdf/price_table.pdf"));
+    let found = boxes(&document.units[0], "M-208");
+    let [BBox([x0, y0, x1, y1])] = found.as_slice() else { panic!("{found:?}") };
+    // In 10 point Helvetica "Waterproof coating " is 87.3 points wide and starts at 72, "M-208" is 28.3 points wide.
+    assert!((x0 - 159.3).abs() < 0.5 && (x1 - 187.6).abs() < 0.5, "{found:?}");
+    assert!(*y0 < *y1 && y1 - y0 < 14.0, "{found:?}");
+}
+
+#[test]
+fn boxes_of_a_rotated_page_are_those_of_the_stored_page() {
+    let document = parse(&fixture("pdf/rotated.pdf"));
+    let shown_turned = boxes(&document.units[0], "A Page Turned by the Viewer")[0].0;
+    assert!(
+        (shown_turned[0] - 72.0).abs() < 1.0 && shown_turned[1] < 110.0 && shown_turned[3] < 110.0,
+        "{shown_turned:?}"
+    );
+    let upwards = boxes(&document.units[1], "Text Turned on the Page")[0].0;
+    // It starts 72 points above the bottom of a page of 842 points and stands 90 points from the left.
+    assert!((upwards[3] - (841.9 - 72.0)).abs() < 1.0 && upwards[2] < 100.0, "{upwards:?}");
+    assert!(
+        document.units[1].text.contains("line by line, and each\nhas a box."),
+        "{}",
+        document.units[1].text
+    );
+}
+
+#[test]
+fn text_that_is_not_shown_does_not_count_as_the_page() {
+    let document = parse(&fixture("pdf/hidden_text.pdf"));
+    let [mixed, layer, picture] = document.units.as_slice() else { panic!("{} units", document.units.len()) };
+    assert!(mixed.text.contains("White on a dark bar"), "{}", mixed.text);
+    for hidden in ["Ignore", "Outside", "Never"] {
+        assert!(!mixed.text.contains(hidden), "{}", mixed.text);
+    }
+    assert_eq!((mixed.trust, layer.trust), (Trust::Normal, Trust::HiddenText));
+    assert!(layer.text.starts_with("A recognised layer"));
+    assert_eq!(picture.text, "");
+    let codes: Vec<&str> = document.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    assert_eq!(codes, ["hidden_text", "hidden_text", "no_text"]);
+}
+
+#[test]
+fn two_thousand_pages_stream() {
+    let file = tempfile::Builder::new().suffix(".pdf").tempfile().expect("temporary file");
+    std::fs::write(file.path(), small_pdf(2000)).expect("writes");
+    let started = Instant::now();
+    let document = parse(file.path());
+    assert_eq!(document.units.len(), 2000);
+    assert_eq!(document.units[1999].text, "This is page number 2000.");
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}
