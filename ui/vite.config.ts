@@ -40,7 +40,7 @@ export default defineConfig(({ command, mode }) => ({
   },
   define: { __DEVELOPMENT__: JSON.stringify(command === "serve") },
   test: {
-    environment: "jsdom",
+    environment: "node",
     include: ["tests/**/*.test.ts"],
   },
 }));

@@ -18,16 +18,17 @@ describe("claims in an answer", () => {
 
   it("ignores emphasis, case and width", () => {
     expect(cut("The **Limit** is ２００ EUR. [1] Other words.", ["the limit is 200 eur"])).toEqual([
-      [0, "The Limit is ２００ EUR."],
-      [null, " "],
-      [null, "[1]"],
+      [0, "The Limit is ２００ EUR. [1]"],
       [null, " Other words."],
-    ].reduce<[number | null, string][]>((parts, [index, text]) => {
-      const last = parts.at(-1);
-      if (last !== undefined && last[0] === index) last[1] += text as string;
-      else parts.push([index as number | null, text as string]);
-      return parts;
-    }, []));
+    ]);
+  });
+
+  it("keeps marks before the full stop with their sentence", () => {
+    expect(cut("型号 M-208 [1]。涂刷两遍 [1][2]。其他", ["型号 M-208。", "涂刷两遍。"])).toEqual([
+      [0, "型号 M-208 [1]。"],
+      [1, "涂刷两遍 [1][2]。"],
+      [null, "其他"],
+    ]);
   });
 
   it("leaves text without a claim whole", () => {

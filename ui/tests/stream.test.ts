@@ -70,14 +70,17 @@ describe("the stream reader", () => {
 });
 
 describe("a persisted run", () => {
-  const turn = (change: Partial<Turn>): Turn => ({
-    run_id: "r", question: "q", asked_ms: 0, state: "ended", answer: null, failure: null, ...change,
+  const turn = (change: Partial<Turn>): Turn => ({ run_id: "r", question: "q", asked_ms: 0, state: "ended", events: [], ...change });
+
+  it("is read from its stored events like a live one", () => {
+    expect(persistedRun(turn({ events: [delta(1, "a"), final(2, "b")] })).text).toBe("b");
+    expect(persistedRun(turn({ events: [delta(1, "a"), { event: "cancelled", seq: 2 }] })).phase).toBe("cancelled");
   });
 
-  it("is final with an answer, interrupted without one, streaming while it runs", () => {
-    expect(persistedRun(turn({ answer: answer("a") })).phase).toBe("final");
-    expect(persistedRun(turn({ answer: answer("a", "cancelled") })).phase).toBe("cancelled");
-    expect(persistedRun(turn({ state: "interrupted" })).phase).toBe("interrupted");
-    expect(persistedRun(turn({ state: "running" })).phase).toBe("streaming");
+  it("keeps what an interrupted run had, and goes on while it runs", () => {
+    const interrupted = persistedRun(turn({ state: "interrupted", events: [delta(1, "half")] }));
+    expect([interrupted.phase, interrupted.text]).toEqual(["interrupted", "half"]);
+    const running = persistedRun(turn({ state: "running", events: [delta(1, "half")] }));
+    expect([running.phase, running.last_seq]).toEqual(["streaming", 1]);
   });
 });

@@ -72,7 +72,29 @@ export function segment(runs: Run[], keys: readonly string[], used: Set<number>)
     const head = /[「『“"‘'（(《〈【[]+$/u.exec(text.slice(spans[index - 1]?.end ?? 0, span.start));
     if (head !== null) span.start -= head[0].length;
   }
-  return cut(runs, spans);
+  return gather(cut(runs, spans));
+}
+
+/** What belongs to a sentence but follows its words: its citation marks, and the full stop after them. */
+function gather(segments: Segment[]): Segment[] {
+  for (const [index, sentence] of segments.entries()) {
+    const rest = segments[index + 1];
+    if (sentence.claim === null || rest === undefined || rest.claim !== null) continue;
+    while (takesFirst(rest.runs)) sentence.runs.push(...rest.runs.splice(0, 1));
+    const [first] = rest.runs;
+    if (first?.kind !== "text") continue;
+    const tail = closing.exec(first.text)?.[0] ?? "";
+    if (tail === "" || sentence.runs.at(-1)?.kind !== "cite") continue;
+    sentence.runs.push({ ...first, text: tail });
+    rest.runs[0] = { ...first, text: first.text.slice(tail.length) };
+  }
+  return segments.filter((part) => part.runs.some((run) => run.kind !== "text" || run.text !== ""));
+}
+
+/** A citation mark, or the white space before one. */
+function takesFirst([first, second]: readonly Run[]): boolean {
+  if (first?.kind === "cite") return true;
+  return first?.kind === "text" && /^\s+$/u.test(first.text) && second?.kind === "cite";
 }
 
 function cut(runs: Run[], spans: readonly Span[]): Segment[] {
@@ -85,7 +107,7 @@ function cut(runs: Run[], spans: readonly Span[]): Segment[] {
   let position = 0;
   for (const run of runs) {
     if (run.kind !== "text") {
-      // A mark or line break belongs to the words before it.
+      // A mark or line break belongs to the words right before it.
       add(segments.at(-1)?.claim ?? null, run);
       continue;
     }

@@ -150,7 +150,7 @@ class Conversations {
     }
     if (this.#turn(runId)?.run.phase !== "streaming") return;
     const turn = await api().turn(runId);
-    this.#update(runId, (run) => ({ ...persistedRun(turn), stages: run.stages, evidence: run.evidence }));
+    this.#update(runId, () => persistedRun(turn));
   }
 }
 

@@ -2,9 +2,16 @@
  * Reads an answer's stream as a pure fold over its events. Repeated or old events change nothing, nothing comes after the
  * terminal event, and `final` replaces what was written before. Reading again after a reload starts at `last_seq`.
  */
-import type { Answer, AnswerEvent, EvidenceItem, RunFailure, Stage, Turn } from "../ipc/bindings";
+import type { Answer, AnswerEvent, EvidenceItem, Stage, Turn } from "../ipc/bindings";
 
 export type Phase = "streaming" | "final" | "error" | "cancelled" | "incomplete" | "interrupted";
+
+export interface RunFailure {
+  code: string;
+  message: string;
+  hint: string | null;
+  retryable: boolean;
+}
 
 export interface RunView {
   run_id: string;
@@ -35,16 +42,11 @@ export function startedRun(run_id: string): RunView {
   };
 }
 
-/** The view of a run as it was persisted. */
+/** The view of a run as it was persisted: its stored events, read like those of a live stream. */
 export function persistedRun(turn: Turn): RunView {
-  const run = startedRun(turn.run_id);
-  if (turn.state === "running") return run;
-  if (turn.answer !== null) {
-    const phase = turn.answer.status === "cancelled" ? "cancelled" : "final";
-    return { ...run, phase, text: turn.answer.text, answer: turn.answer };
-  }
-  if (turn.failure !== null) return { ...run, phase: "error", failure: turn.failure };
-  return { ...run, phase: turn.state === "interrupted" ? "interrupted" : "cancelled" };
+  const run = turn.events.reduce(applyEvent, startedRun(turn.run_id));
+  if (run.phase !== "streaming" || turn.state === "running") return run;
+  return { ...run, phase: turn.state === "interrupted" ? "interrupted" : "incomplete" };
 }
 
 export function applyEvent(run: RunView, event: AnswerEvent): RunView {

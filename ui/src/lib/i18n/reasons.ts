@@ -8,12 +8,254 @@ import type { Locale } from "./format";
 type Words = Record<Locale, string>;
 
 export const reasons: Record<string, Words> = {
-  answered: { zh: "回答完成。", en: "The answer is complete." },
-  nothing_found: { zh: "在可见的资料里没有找到相关内容。", en: "Nothing about this was found in the documents you can see." },
-  claim_words_found: { zh: "引文中有这句话的数字和名称。", en: "The quotation has the numbers and names of this sentence." },
-  password_required: { zh: "文件有密码保护。请去掉密码后重新添加。", en: "The file is protected by a password. Remove it and add the file again." },
-  page_unreadable: { zh: "第 {page} 页无法读取。", en: "Page {page} could not be read." },
-  format_unsupported: { zh: "还不支持这种文件。", en: "This kind of file is not supported yet." },
+  answered: {
+    zh: "回答完成。",
+    en: "The answer is complete.",
+  },
+  small_talk: {
+    zh: "",
+    en: "",
+  },
+  deadline: {
+    zh: "时间已到，这里只是目前写出的部分。",
+    en: "Time ran out; this is what had been written.",
+  },
+  deadline_passed: {
+    zh: "时间已到，没有查完。",
+    en: "Time ran out before the search was finished.",
+  },
+  cancelled: {
+    zh: "已停止。",
+    en: "Stopped.",
+  },
+  budget_exhausted: {
+    zh: "超出了单次回答的限额（{limit} {what}）。",
+    en: "Over the limit of one answer ({limit} {what}).",
+  },
+  answer_unsupported: {
+    zh: "写出的内容得不到所引原文的支持，因此没有采用。",
+    en: "What was written was not supported by its sources, so it is not shown.",
+  },
+  answer_cut: {
+    zh: "模型在写完之前停下了，最后一句没有采用。",
+    en: "The model stopped before its end; the last sentence was left out.",
+  },
+  marks_removed: {
+    zh: "模型写出了不存在的出处（{marks}），已去掉。",
+    en: "The model named sources that do not exist ({marks}); they were removed.",
+  },
+  model_failed: {
+    zh: "模型 {model} 没能作答，改为摘录原文。",
+    en: "{model} could not answer, so these are quotations from your documents.",
+  },
+  embedder_unavailable: {
+    zh: "语义模型暂时无法使用，只按字词查找。",
+    en: "The meaning model is not available; only words were compared.",
+  },
+  single_question: {
+    zh: "按一个问题查找。",
+    en: "Searched as one question.",
+  },
+  several_parts: {
+    zh: "分成 {n} 个部分分别查找。",
+    en: "Searched in {n} parts.",
+  },
+  nothing_found: {
+    zh: "在可见的资料里没有找到相关内容。",
+    en: "Nothing about this was found in the documents you can see.",
+  },
+  evidence_too_weak: {
+    zh: "找到的内容关系不大，不足以作答。",
+    en: "What was found has too little to do with it.",
+  },
+  evidence_insufficient: {
+    zh: "找到的内容不足以回答这一部分。",
+    en: "What was found is not enough to answer this part.",
+  },
+  no_sentence_above_threshold: {
+    zh: "没有哪句原文能直接回答这一部分。",
+    en: "No sentence of the sources answers this part directly.",
+  },
+  code_not_found: {
+    zh: "资料里没有出现“{code}”。",
+    en: "“{code}” does not occur in the documents.",
+  },
+  sources_conflict: {
+    zh: "{a} 与 {b} 说法不同，请核对版本和日期。",
+    en: "{a} and {b} differ. Compare their versions and dates.",
+  },
+  quoted: {
+    zh: "这句话摘自原文。",
+    en: "This sentence is taken from the source.",
+  },
+  no_citation: {
+    zh: "这句话没有标明出处。",
+    en: "This sentence cites no source.",
+  },
+  words_agree: {
+    zh: "原文用语与这句话一致（{percent}%）。",
+    en: "The source uses the same words ({percent}%).",
+  },
+  figures_agree: {
+    zh: "数字与原文一致；原文是另一种语言，其余内容请自行核对。",
+    en: "The figures agree; the source is in another language, so please check the rest.",
+  },
+  other_language: {
+    zh: "原文是另一种语言，请打开核对。",
+    en: "The source is in another language. Please open it and check.",
+  },
+  meaning_agrees: {
+    zh: "意思与原文相近；原文没有这些用语：{words}",
+    en: "The meaning agrees; the source does not use these words: {words}",
+  },
+  partly_covered: {
+    zh: "原文没有提到：{words}",
+    en: "The source does not mention: {words}",
+  },
+  text_unrelated: {
+    zh: "所引原文与这句话关系不大（用语重合 {percent}%）。",
+    en: "The cited passage has little to do with this sentence ({percent}% of the words).",
+  },
+  negation_differs: {
+    zh: "肯定与否定不一致：这句话是“{claim}”，原文是“{source}”。",
+    en: "One says yes, the other no: “{claim}” here, “{source}” in the source.",
+  },
+  number_differs: {
+    zh: "数字不同：这句话是“{claim}”，原文是“{source}”。",
+    en: "Different figures: “{claim}” here, “{source}” in the source.",
+  },
+  number_missing: {
+    zh: "原文里没有这个数字：{words}",
+    en: "The source does not have this figure: {words}",
+  },
+  date_missing: {
+    zh: "原文里没有这个日期：{words}",
+    en: "The source does not have this date: {words}",
+  },
+  code_missing: {
+    zh: "原文里没有这个型号或编号：{words}",
+    en: "The source does not have this code: {words}",
+  },
+  name_missing: {
+    zh: "原文里没有这个名称：{words}",
+    en: "The source does not have this name: {words}",
+  },
+  dense_unavailable: {
+    zh: "语义搜索暂时不可用，结果只按字词查找。",
+    en: "Meaning search is not available; results are found by words.",
+  },
+  vectors_pending: {
+    zh: "还有 {n} 段内容的语义索引没有准备好，暂时只能按字词找到。",
+    en: "{n} passages are still searchable by words only.",
+  },
+  file_unreadable: {
+    zh: "无法读取“{name}”。请检查文件是否还在、是否有权限打开。",
+    en: "“{name}” cannot be read. Check that it is still there and that you may open it.",
+  },
+  password_required: {
+    zh: "“{name}”有密码保护。请去掉密码后重新添加。",
+    en: "“{name}” is protected by a password. Remove it and add the file again.",
+  },
+  wrong_password: {
+    zh: "“{name}”的密码不正确。",
+    en: "The password of “{name}” is not right.",
+  },
+  file_damaged: {
+    zh: "“{name}”已损坏。请用原来的软件打开并重新保存，然后再添加。",
+    en: "“{name}” is damaged. Open it in its own program, save it again, then add it.",
+  },
+  file_empty: {
+    zh: "“{name}”是空文件。",
+    en: "“{name}” is empty.",
+  },
+  format_unsupported: {
+    zh: "还不支持“{name}”这种文件（{format}）。",
+    en: "“{name}” is of a kind that is not supported yet ({format}).",
+  },
+  file_too_large: {
+    zh: "“{name}”太大，超过了可以添加的上限。",
+    en: "“{name}” is larger than files may be.",
+  },
+  parse_limit_exceeded: {
+    zh: "读取“{name}”用时或占用内存过多，已停止。可以拆成几个小文件再添加。",
+    en: "Reading “{name}” took too much time or memory and was stopped. Split it into smaller files.",
+  },
+  parser_crashed: {
+    zh: "读取“{name}”时出错，已跳过。请用原来的软件重新保存后再试。",
+    en: "Reading “{name}” failed. Save it again in its own program and try once more.",
+  },
+  library_missing: {
+    zh: "缺少读取这种文件所需的组件（{library}）。请在“设置 › 本地模型”中下载。",
+    en: "A component needed for this kind of file is missing ({library}). Download it under Settings › Local models.",
+  },
+  io_failed: {
+    zh: "读写文件时出错。请检查磁盘空间和权限后重试。",
+    en: "A file could not be read or written. Check disk space and permissions, then try again.",
+  },
+  no_such_place: {
+    zh: "“{name}”里没有这个位置。",
+    en: "“{name}” has no such place.",
+  },
+  no_text: {
+    zh: "没有可以读取的文字，可能是扫描件。",
+    en: "There is no text to read; it may be a scan.",
+  },
+  storage_failed: {
+    zh: "资料库写入失败。请检查磁盘空间后重试。",
+    en: "The library could not be written. Check disk space, then try again.",
+  },
+  embedding_failed: {
+    zh: "建立语义索引时出错，目前可按字词搜索。",
+    en: "Indexing the meaning failed; the document is searchable by words.",
+  },
+  page_failed: {
+    zh: "这一页没能读取。",
+    en: "This page could not be read.",
+  },
+  bad_characters: {
+    zh: "这一页有些字符无法辨认。",
+    en: "Some characters of this page cannot be recognised.",
+  },
+  hidden_text: {
+    zh: "这一页含有不可见的文字，没有采用。",
+    en: "This page holds text that it does not show; it was left out.",
+  },
+  page_truncated: {
+    zh: "这一页内容过多，只读取了前一部分。",
+    en: "This page has more text than is read; the rest was left out.",
+  },
+  part_unreadable: {
+    zh: "文档的一部分没能读取。",
+    en: "A part of the document could not be read.",
+  },
+  part_damaged: {
+    zh: "文档中途损坏，后面的内容没能读取。",
+    en: "The document breaks off; what follows could not be read.",
+  },
+  nesting_cut: {
+    zh: "有些内容嵌套过深，没有全部读取。",
+    en: "Some parts are nested too deeply and were cut.",
+  },
+  embedded_file_left_out: {
+    zh: "嵌在文档里的文件没有读取。",
+    en: "A file embedded in the document was left out.",
+  },
+  hidden_text_left_out: {
+    zh: "文档里有隐藏文字，没有采用。",
+    en: "Hidden text in the document was left out.",
+  },
+  characters_replaced: {
+    zh: "有些字符无法解码，已用 � 代替。",
+    en: "Some characters could not be decoded and were replaced by �.",
+  },
+  columns_cut: {
+    zh: "表格列数过多，只读取了前面的列。",
+    en: "The table has more columns than are read; the rest was left out.",
+  },
+  model_unavailable: {
+    zh: "“{name}”没有安装好，相关功能暂不可用。",
+    en: "“{name}” is not installed; what needs it does not work yet.",
+  },
 };
 
 export function hasReason(code: string): boolean {

@@ -8,10 +8,13 @@ import type {
   AskRequest,
   AskTicket,
   ConversationRow,
+  ImportChoice,
   ImportReceipt,
   LibraryPage,
+  Locator,
   ModelRow,
   ProviderDraft,
+  ProviderPreset,
   ProviderRow,
   ProviderTest,
   SearchResult,
@@ -24,8 +27,6 @@ import type {
   WindowSettings,
   WorkStatus,
 } from "./bindings";
-
-export type ImportChoice = "files" | "folder" | "sample";
 
 export interface Api {
   appInfo(): Promise<AppInfo>;
@@ -56,6 +57,8 @@ export interface Api {
   search(query: string, limit: number): Promise<SearchResult>;
   sourceOpen(document: string, version: number): Promise<Source>;
   sourceUnits(document: string, version: number): Promise<SourceUnit[]>;
+  /** Where some characters of a unit stand, with the boxes that cover exactly them. */
+  sourcePlace(unitId: string, charStart: number, charEnd: number): Promise<Locator>;
   sourceOpenOriginal(document: string, version: number): Promise<void>;
   /** The original's bytes `from..to` (end exclusive), after a check of what this person may see. */
   sourceBytes(mediaRef: string, from: number, to: number): Promise<Uint8Array>;
@@ -63,7 +66,8 @@ export interface Api {
   models(): Promise<ModelRow[]>;
   modelFetch(id: string): Promise<void>;
   providers(): Promise<ProviderRow[]>;
-  providerSave(draft: ProviderDraft): Promise<ProviderRow>;
+  providerPresets(): Promise<ProviderPreset[]>;
+  providerSave(draft: ProviderDraft): Promise<void>;
   providerDelete(id: string): Promise<void>;
   providerTest(id: string): Promise<ProviderTest>;
   keySet(providerId: string, key: string): Promise<void>;

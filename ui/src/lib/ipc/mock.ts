@@ -59,11 +59,11 @@ export const sampleAnswer: Answer = {
     }),
   ],
   claims: [
-    { text: "海棠 A 的卫生间使用聚氨酯防水涂料，型号 M-208。", citations: [1], support: "supported", reason: reason("claim_words_found") },
-    { text: "涂刷两遍，总厚度不小于 1.5 毫米。", citations: [1], support: "supported", reason: reason("claim_words_found") },
-    { text: "防水涂料由宏达建材供应。", citations: [2], support: "partly", reason: reason("claim_words_found") },
-    { text: "售后流程要求在 48 小时内上门。", citations: [3], support: "unsupported", reason: reason("claim_words_found") },
-    { text: "质保期为十年。", citations: [3], support: "contradicted", reason: reason("claim_words_found") },
+    { text: "海棠 A 的卫生间使用聚氨酯防水涂料，型号 M-208。", citations: [1], support: "supported", reason: reason("words_agree", { percent: "92" }) },
+    { text: "涂刷两遍，总厚度不小于 1.5 毫米。", citations: [1], support: "supported", reason: reason("words_agree", { percent: "92" }) },
+    { text: "防水涂料由宏达建材供应。", citations: [2], support: "partly", reason: reason("words_agree", { percent: "92" }) },
+    { text: "售后流程要求在 48 小时内上门。", citations: [3], support: "unsupported", reason: reason("words_agree", { percent: "92" }) },
+    { text: "质保期为十年。", citations: [3], support: "contradicted", reason: reason("words_agree", { percent: "92" }) },
   ],
   gaps: [{ sub_query: "培训视频里哪里提到？", reason: reason("nothing_found") }],
   confidence: "medium",
@@ -97,11 +97,22 @@ export function sampleDocument(index: number, change: Partial<DocumentRow> = {})
     done: 0,
     total: 0,
     failure: null,
-    warnings: [],
+    warnings: 0,
     size_bytes: 48_000 * (index + 1),
     updated_ms: Date.now() - index * hour,
     ...change,
   };
+}
+
+/** The events of the sample answer. */
+function* script(): Generator<AnswerEvent> {
+  let seq = 1;
+  yield { event: "status", seq: seq++, stage: "planning" };
+  yield { event: "status", seq: seq++, stage: "retrieving" };
+  yield { event: "status", seq: seq++, stage: "writing" };
+  for (const piece of sampleAnswer.text.match(/.{1,6}/gsu) ?? []) yield { event: "text_delta", seq: seq++, revision: 1, text: piece };
+  yield { event: "status", seq: seq++, stage: "verifying" };
+  yield { event: "final", seq: seq++, revision: 2, replace: true, answer: sampleAnswer };
 }
 
 export interface MockOptions {
@@ -117,35 +128,25 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
   let rows = Array.from({ length: documents }, (_, index) => sampleDocument(index));
   if (rows.length > 6) {
     rows[2] = sampleDocument(2, { state: "indexing", stage: "embed", done: 48, total: 130, searchable: "lexical" });
-    rows[3] = sampleDocument(3, { state: "failed", searchable: null, failure: { reason: reason("password_required"), retryable: true } });
-    rows[4] = sampleDocument(4, { warnings: [reason("page_unreadable", { page: "3" })] });
+    rows[3] = sampleDocument(3, { state: "failed", searchable: null, failure: { reason: reason("password_required", { name: "Travel policy.pdf" }), retryable: true } });
+    rows[4] = sampleDocument(4, { warnings: 1 });
     rows[5] = sampleDocument(5, { state: "queued", searchable: null });
   }
   let models: ModelRow[] = [
-    { id: "e5", role: "embedder", name: "multilingual-e5-small", size_bytes: 118e6, licence: "MIT", state: "installed", done_bytes: 0, reason: null },
-    { id: "ort", role: "runtime", name: "ONNX Runtime 1.24", size_bytes: 22e6, licence: "MIT", state: "installed", done_bytes: 0, reason: null },
-    { id: "ocr", role: "ocr", name: "PP-OCR", size_bytes: 16e6, licence: "Apache-2.0", state: "missing", done_bytes: 0, reason: null },
+    { id: "e5", role: "embedding", name: "multilingual-e5-small", size_bytes: 118e6, licence: "MIT", state: "installed", done_bytes: 0 },
+    { id: "ort", role: "onnx_runtime", name: "ONNX Runtime 1.24", size_bytes: 22e6, licence: "MIT", state: "installed", done_bytes: 0 },
+    { id: "ocr", role: "pdfium", name: "PDFium", size_bytes: 16e6, licence: "Apache-2.0", state: "missing", done_bytes: 0 },
   ];
   let providers: ProviderRow[] = [
-    { id: "p1", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5", key_stored: true },
+    { id: "p1", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5", key: "stored" },
   ];
   const turns = new Map<string, Turn[]>([
-    ["c1", [{ run_id: "r1", question: "海棠 A 用了哪种防水，谁供应的？售后怎么说明？", asked_ms: Date.now(), state: "ended", answer: sampleAnswer, failure: null }]],
+    ["c1", [{ run_id: "r1", question: "海棠 A 用了哪种防水，谁供应的？售后怎么说明？", asked_ms: Date.now(), state: "ended", events: [...script()] }]],
   ]);
   const listeners = new Set<(tags: Tag[]) => void>();
   const tell = (...tags: Tag[]): void => listeners.forEach((listener) => listener(tags));
   const cancelled = new Set<string>();
   let nextRun = 2;
-
-  function* script(): Generator<AnswerEvent> {
-    let seq = 1;
-    yield { event: "status", seq: seq++, stage: "planning" };
-    yield { event: "status", seq: seq++, stage: "retrieving" };
-    yield { event: "status", seq: seq++, stage: "writing" };
-    for (const piece of sampleAnswer.text.match(/.{1,6}/gsu) ?? []) yield { event: "text_delta", seq: seq++, revision: 1, text: piece };
-    yield { event: "status", seq: seq++, stage: "verifying" };
-    yield { event: "final", seq: seq++, revision: 2, replace: true, answer: sampleAnswer };
-  }
 
   return {
     appInfo: async () => ({ version: "0.1.0", vault_name: "装修公司", profile_name: "me", settings, degraded: [] }),
@@ -162,12 +163,12 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     },
     workStatus: async () =>
       rows.some((row) => row.state === "indexing")
-        ? { files_left: 2, files_done: 3, current_title: "供应商名录", stage: "embed", done: 48, total: 130, per_second: 6.4, seconds_left: 74, paused: false }
+        ? { files_left: 2, current_title: "供应商名录", stage: "embed", done: 48, total: 130, per_second: 6.4, seconds_left: 74, paused: false }
         : null,
     workPause: async () => undefined,
     async importChosen() {
       rows = [...rows, sampleDocument(rows.length)];
-      return { accepted: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported") }] };
+      return { accepted: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported", { name: "archive.zip", format: "ZIP" }) }] };
     },
     documentRetry: async () => tell("library"),
     async documentRemove(document) {
@@ -179,7 +180,7 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     async ask(request) {
       const conversation_id = request.conversation_id ?? `c${nextRun}`;
       const run_id = `r${nextRun++}`;
-      const turn: Turn = { run_id, question: request.question, asked_ms: Date.now(), state: "ended", answer: sampleAnswer, failure: null };
+      const turn: Turn = { run_id, question: request.question, asked_ms: Date.now(), state: "ended", events: [...script()] };
       turns.set(conversation_id, [...(turns.get(conversation_id) ?? []), turn]);
       return { conversation_id, run_id };
     },
@@ -204,16 +205,16 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     cancel: async (runId) => void cancelled.add(runId),
     openLink: async () => undefined,
     async search(query) {
-      const [char_start, char_end] = at(sampleText, quote);
-      const hit = { document: "doc-0", version: 1, title: "海棠 A 户型案例", unit_id: "unit-0", locator: cite(1, quote).locator, text: quote, char_start, char_end };
+      const hit = { document: "doc-0", version: 1, title: "海棠 A 户型案例", unit_id: "unit-0", locator: cite(1, quote).locator, text: quote };
       return { hits: query.includes("无") ? [] : [hit, { ...hit, title: "售后服务制度" }], took_ms: 3, degraded: [] };
     },
     sourceOpen: async (document, version) => ({
-      document, version, latest_version: document === "doc-0" ? 2 : version, title: "海棠 A 户型案例", kind: "docx", size_bytes: 1000, n_units: 1, media_ref: null,
+      document, version, latest_version: document === "doc-0" ? 2 : version, title: "海棠 A 户型案例", kind: "docx", size_bytes: 1000, warnings: [], media_ref: null,
     }),
     sourceUnits: async (): Promise<SourceUnit[]> => [
-      { unit_id: "unit-0", ordinal: 0, kind: "section", locator: cite(1, quote).locator, text: sampleText, heading_path: [], process: "text", trust: "normal" },
+      { unit_id: "unit-0", locator: cite(1, quote).locator, text: sampleText, heading_path: [], trust: "normal" },
     ],
+    sourcePlace: async () => cite(1, quote).locator,
     sourceOpenOriginal: async () => undefined,
     sourceBytes: async () => new Uint8Array(),
     models: async () => models,
@@ -221,17 +222,19 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
       models = models.map((row) => (row.id === id ? { ...row, state: "fetching", done_bytes: row.size_bytes / 3 } : row));
     },
     providers: async () => providers,
+    providerPresets: async () => [
+      { id: "anthropic", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5" },
+      { id: "ollama", name: "Ollama", kind: "openai_compatible", base_url: "http://127.0.0.1:11434/v1", model: "" },
+    ],
     async providerSave(draft) {
-      const row: ProviderRow = { ...draft, id: draft.id ?? `p${providers.length + 1}`, key_stored: false };
-      providers = [...providers.filter((each) => each.id !== row.id), row];
-      return row;
+      providers = [...providers.filter((each) => each.id !== draft.id), { ...draft, name: draft.id, key: "not_stored" }];
     },
     providerDelete: async (id) => void (providers = providers.filter((row) => row.id !== id)),
     providerTest: async () => {
       throw new BridgeError({ code: "key_rejected", message: "HTTP 401 from api.anthropic.com", hint: null, fault: "user", retryable: false });
     },
-    keySet: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key_stored: true } : row))),
-    keyDelete: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key_stored: false } : row))),
+    keySet: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key: "stored" } : row))),
+    keyDelete: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key: "not_stored" } : row))),
     storage: async () => [
       { part: "originals", size_bytes: 128e6 },
       { part: "database", size_bytes: 14e6 },

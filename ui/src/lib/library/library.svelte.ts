@@ -1,7 +1,7 @@
 /** The library as far as it is on screen, the work on it, and the documents a question is narrowed to. */
 import { SvelteMap } from "svelte/reactivity";
-import { api, type ImportChoice } from "../ipc/api";
-import type { DocumentRow, ImportReceipt, WorkStatus } from "../ipc/bindings";
+import { api } from "../ipc/api";
+import type { DocumentRow, ImportChoice, ImportReceipt, WorkStatus } from "../ipc/bindings";
 import { problemOf, type Problem } from "../ipc/errors";
 
 const pageSize = 100;

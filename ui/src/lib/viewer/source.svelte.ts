@@ -11,9 +11,11 @@ export interface Place {
   title: string;
   unit_id: string | null;
   locator: Locator | null;
-  /** The quoted characters of the unit. */
+  /** The quoted characters of the unit; none when `char_end` is 0. */
   char_start: number;
   char_end: number;
+  /** Words to mark where the characters are not known. */
+  words: string | null;
 }
 
 class SourceView {
@@ -35,13 +37,13 @@ class SourceView {
     this.index = index;
     if (citation.source_gone) {
       this.#request += 1;
-      this.place = { ...citation, locator: citation.locator };
+      this.place = { ...citation, words: null };
       this.source = null;
       this.status = "gone";
       layout.show("source");
       return;
     }
-    void this.#open(citation);
+    void this.#open({ ...citation, words: null });
   }
 
   openPlace(place: Place): void {
@@ -58,7 +60,7 @@ class SourceView {
   async openNewer(): Promise<void> {
     const source = this.source;
     if (source === null) return;
-    this.openPlace({ ...source, version: source.latest_version, unit_id: null, locator: null, char_start: 0, char_end: 0 });
+    this.openPlace({ ...source, version: source.latest_version, unit_id: null, locator: null, char_start: 0, char_end: 0, words: null });
   }
 
   async openOriginal(): Promise<void> {
@@ -79,13 +81,18 @@ class SourceView {
     this.place = { ...place };
     this.problem = null;
     layout.show("source");
-    if (same) {
-      this.opened += 1;
-      return;
+    if (!same) {
+      this.status = "loading";
+      this.source = null;
     }
-    this.status = "loading";
-    this.source = null;
     try {
+      const locator = await placeNow(place);
+      if (request !== this.#request) return;
+      this.place = { ...place, locator };
+      if (same) {
+        this.opened += 1;
+        return;
+      }
       const source = await api().sourceOpen(place.document, place.version);
       const units = source.media_ref === null ? await api().sourceUnits(place.document, place.version) : [];
       if (request !== this.#request) return;
@@ -121,6 +128,13 @@ class SourceView {
   close(): void {
     layout.hide("source");
   }
+}
+
+/** The place read again: it may be gone, and on a page it has the boxes of exactly the quoted words. */
+async function placeNow(place: Place): Promise<Locator | null> {
+  if (place.unit_id === null || place.char_end <= place.char_start) return place.locator;
+  const now = await api().sourcePlace(place.unit_id, place.char_start, place.char_end);
+  return now.kind === "page" ? now : place.locator;
 }
 
 export const sourceView = new SourceView();

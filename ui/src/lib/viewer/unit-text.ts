@@ -91,3 +91,14 @@ export function markRange(whole: Stretch, from: number, to: number): { text: str
   ];
   return parts.filter((part) => part.text !== "");
 }
+
+/** The characters that a passage covers in a unit's text; of one that was put together from several places, the first. */
+export function findWords(text: string, words: string): { start: number; end: number } | null {
+  for (const wanted of [words, words.split("\n")[0] ?? ""]) {
+    const at = wanted === "" ? -1 : text.indexOf(wanted);
+    if (at < 0) continue;
+    const start = length(text.slice(0, at));
+    return { start, end: start + length(wanted) };
+  }
+  return null;
+}

@@ -1,0 +1,318 @@
+// The main job in the real window, started with an empty home: first start, a real drop of three files, a question in each
+// language, the citation opened at its place, everything once by keyboard alone, pictures in both languages and themes,
+// axe-core over every view. Run it through run.sh, which brings display, session bus and keychain.
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import assert from "node:assert/strict";
+import { Key } from "selenium-webdriver";
+import { eventually, here, root, Window, within } from "./window.mjs";
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const fixture = (path) => join(root, "fixtures", path);
+const files = [
+  fixture("stories/renovation/售后服务规定.pdf"),
+  fixture("stories/renovation/案例-海棠A户型.docx"),
+  fixture("documents/text/rules_gbk.txt"),
+  fixture("stories/travel/Travel Policy.pdf"),
+];
+
+let failures = 0;
+async function check(name, body) {
+  const started = Date.now();
+  try {
+    await within(240, name, body());
+    console.log(`ok    ${name} (${Date.now() - started} ms)`);
+  } catch (error) {
+    failures += 1;
+    console.error(`FAILED ${name}: ${error.stack ?? error}`);
+    await window_.shot(`failed-${name.replace(/\W+/gu, "-")}`).catch(() => undefined);
+  }
+}
+
+const world = Window.world();
+const window_ = new Window(world);
+
+async function axe(view) {
+  await window_.run(`if (window.axe === undefined) { ${axeSource} }`);
+  const found = await within(
+    60,
+    "axe",
+    window_.driver.executeAsyncScript(
+      `const done = arguments[arguments.length - 1];
+       window.axe.run(document, { resultTypes: ["violations"] }).then(
+         (r) => done(r.violations.map((v) => ({ id: v.id, impact: v.impact, nodes: v.nodes.map((n) => n.target.join(" ") + " :: " + n.failureSummary) }))),
+         (e) => done([{ id: "axe", impact: "critical", nodes: [String(e)] }]));`,
+    ),
+  );
+  const serious = found.filter((each) => each.impact === "serious" || each.impact === "critical");
+  assert.deepEqual(serious, [], `axe found in ${view}: ${JSON.stringify(serious, null, 1)}`);
+}
+
+/** Nothing wider than the window and no text cut off without an ellipsis. */
+async function fits(view) {
+  const cut = await window_.run(`
+    const wide = document.documentElement.scrollWidth > innerWidth + 1 ? ["the page is wider than the window"] : [];
+    const cut = [...document.querySelectorAll("button, label, h1, h2, h3, p, dt, li > span")].filter((e) => {
+      if (e.offsetParent === null || e.closest(".pdfViewer, .truncate, .quote, .text, .visually-hidden") !== null) return false;
+      const style = getComputedStyle(e);
+      return e.scrollWidth > e.clientWidth + 2 && style.overflow === "hidden" && style.textOverflow !== "ellipsis";
+    }).map((e) => e.textContent.trim().slice(0, 60));
+    return [...wide, ...cut];`);
+  assert.deepEqual(cut, [], `cut off in ${view}`);
+}
+
+async function ask(question) {
+  const field = await window_.find("textarea");
+  await field.click();
+  await field.sendKeys(question);
+  await field.sendKeys(Key.ENTER);
+  await answered(question);
+}
+
+/** The last turn has its answer: the question stands there and nothing streams any more. */
+async function answered(question) {
+  await eventually(
+    `an answer to ${question}`,
+    () =>
+      window_.run(
+        `const turn = [...document.querySelectorAll("article")].at(-1);
+         return turn !== undefined && turn.getAttribute("aria-label") === arguments[0] && turn.querySelector("footer") !== null`,
+        question,
+      ),
+    90,
+  );
+}
+
+function lastCitation() {
+  return window_.run(`return [...document.querySelectorAll("article")].at(-1).querySelector("[data-citation]")`);
+}
+
+/** Our boxes against PDF.js's own text layer: the words under the boxes are the quoted ones, and nothing of a box is empty. */
+async function highlightCoversQuote(quote) {
+  const found = await eventually(
+    "a highlight on the page",
+    () =>
+      window_.run(`
+        const marks = [...document.querySelectorAll(".highlight")].map((m) => m.getBoundingClientRect());
+        const page = document.querySelector(".highlights")?.parentElement;
+        const spans = page === undefined || page === null ? [] : [...page.querySelectorAll(".textLayer span")].filter((s) => s.childElementCount === 0 && s.textContent.trim() !== "");
+        if (marks.length === 0 || spans.length === 0) return null;
+        const range = document.createRange();
+        let under = "";
+        for (const span of spans) {
+          const node = span.firstChild;
+          for (let i = 0; i < node.length; i += 1) {
+            range.setStart(node, i);
+            range.setEnd(node, i + 1);
+            const r = range.getBoundingClientRect();
+            const x = r.left + r.width / 2, y = r.top + r.height / 2;
+            if (marks.some((m) => x >= m.left && x <= m.right && y >= m.top && y <= m.bottom)) under += node.data[i];
+          }
+        }
+        const box = document.querySelector(".pdfViewer").parentElement.getBoundingClientRect();
+        const first = marks[0];
+        return { under, n: marks.length, visible: first.top >= box.top && first.bottom <= box.bottom, page: Number(page.dataset.pageNumber) };`),
+    30,
+  );
+  const tight = (text) => text.normalize("NFKC").replace(/[\s\u00ad]/gu, "");
+  assert.equal(found.visible, true, "the highlight is scrolled into view");
+  const [under, wanted] = [tight(found.under), tight(quote)];
+  assert.ok(under.length > 0 && (under === wanted || similarity(under, wanted) > 0.9), `under the boxes: ${under}\nquoted: ${wanted}`);
+  return found;
+}
+
+/** Share of common characters in order: PDF.js spreads widths evenly over a span, so an edge character may fall out. */
+function similarity(a, b) {
+  const row = new Array(b.length + 1).fill(0);
+  for (const x of a) {
+    let diagonal = 0;
+    for (let j = 1; j <= b.length; j += 1) {
+      const above = row[j];
+      row[j] = x === b[j - 1] ? diagonal + 1 : Math.max(row[j], row[j - 1]);
+      diagonal = above;
+    }
+  }
+  return row[b.length] / Math.max(a.length, b.length);
+}
+
+async function setting(id, value) {
+  await window_.run(
+    `const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event("change", { bubbles: true }));`,
+    id,
+    value,
+  );
+}
+
+async function look(language, theme) {
+  await window_.chord(Key.CONTROL, ",");
+  await window_.find("#language");
+  await setting("language", language);
+  await setting("theme", theme);
+  await window_.keys(Key.ESCAPE);
+  await window_.find("textarea");
+}
+
+const startMs = await window_.open();
+console.log(`      the window was there after ${startMs} ms`);
+try {
+  await window_.size(1280, 820);
+
+  await check("first start shows three steps that can be skipped", async () => {
+    await window_.press("English");
+    await window_.sees("Welcome to Zhiku");
+    await axe("first start");
+    await fits("first start");
+    await window_.shot("first-start-en-light");
+    await window_.press("中文");
+    await window_.sees("欢迎使用知库");
+    await window_.shot("first-start-zh-light");
+    await window_.press("以后再说");
+    await window_.sees("还没有资料");
+    await axe("empty library");
+    await window_.shot("empty-zh-light");
+  });
+
+  await check("files dropped on the window are taken in", async () => {
+    await within(40, "the drop", promisify(execFile)("python3", [join(here, "drop.py"), "知库", ...files]));
+    await window_.sees("案例-海棠A户型");
+    await window_.shot("importing-zh-light");
+    await eventually(
+      "all four documents are searchable",
+      () => window_.run(`return document.querySelectorAll('nav input[type="checkbox"]:not(:disabled)').length === 4`),
+      120,
+    );
+    const text = await window_.text();
+    assert.ok(!text.includes(world), "no path reaches the page");
+  });
+
+  await check("a Chinese question is answered and its citation opens at the quoted words", async () => {
+    await ask("防水的保修期是多长？");
+    await window_.shot("answer-zh-light");
+    const answer = await window_.run(`return [...document.querySelectorAll("article")].at(-1).innerText`);
+    assert.match(answer, /五年/u);
+    await (await lastCitation()).click();
+    const quote = await window_.run(`return [...document.querySelectorAll("article")].at(-1).querySelector("section .quote")?.textContent`);
+    const found = await highlightCoversQuote(quote);
+    assert.equal(found.page, 2);
+    await eventually("the page's number is shown", async () => /第 2 页/u.test(await window_.run(`return document.querySelector('[data-testid="page"]')?.textContent ?? ""`)));
+    await window_.shot("source-zh-light");
+    await axe("conversation with a PDF");
+    await fits("conversation with a PDF");
+  });
+
+  await check("an English question is answered and its citation opens at the quoted words", async () => {
+    await look("en", "light");
+    await ask("What is the hotel limit per night in Shanghai?");
+    await (await lastCitation()).click();
+    const quote = await window_.run(`return [...document.querySelectorAll("article")].at(-1).querySelector("section .quote")?.textContent`);
+    await highlightCoversQuote(quote);
+    await window_.shot("source-en-light");
+  });
+
+  await check("a source without pages opens with its words marked", async () => {
+    await ask("病假超过三天要提交什么？");
+    await (await lastCitation()).click();
+    const marked = await eventually("a mark", () => window_.run(`return [...document.querySelectorAll("aside mark")].map((m) => m.textContent).join("")`));
+    assert.match(marked, /证明/u);
+    await window_.shot("text-source-en-light");
+  });
+
+  await check("what the documents do not say is refused", async () => {
+    await ask("What is the policy on parental leave?");
+    await window_.shot("refusal-en-light");
+    await axe("refusal");
+  });
+
+  await check("the main job works by keyboard alone", async () => {
+    await window_.chord(Key.CONTROL, "n");
+    await eventually("the composer has the focus", () => window_.run(`return document.activeElement?.tagName === "TEXTAREA"`));
+    await window_.keys("接到报修后多久上门？", Key.ENTER);
+    await answered("接到报修后多久上门？");
+    let reached = false;
+    for (let step = 0; step < 40 && !reached; step += 1) {
+      await window_.chord(Key.SHIFT, Key.TAB);
+      reached = await window_.run(`return document.activeElement?.hasAttribute("data-citation") === true`);
+    }
+    assert.ok(reached, "Tab reaches a citation");
+    assert.ok(await window_.run(`return document.activeElement.matches(":focus-visible")`), "the focus is visible");
+    await window_.keys(Key.ENTER);
+    await eventually("the source is open", () => window_.run(`return document.querySelector("aside") !== null`));
+    await window_.chord(Key.ALT, Key.ARROW_DOWN);
+    await window_.chord(Key.CONTROL, "k");
+    await window_.find("dialog [role=combobox]");
+    await window_.keys("hotel Shanghai");
+    await window_.find("dialog [role=option]");
+    await window_.shot("search-en-light");
+    await axe("search");
+    await window_.keys(Key.ENTER);
+    await eventually("the search is closed", () => window_.run(`return document.querySelector("dialog") === null`));
+    await window_.keys(Key.F1);
+    await window_.find("dialog dl");
+    await window_.shot("shortcuts-en-light");
+    await window_.keys(Key.ESCAPE);
+    await eventually("the list is closed", () => window_.run(`return document.querySelector("dialog") === null`));
+  });
+
+  await check("a reload loses nothing", async () => {
+    const before = await window_.run(`return document.querySelectorAll("article").length`);
+    await within(30, "reloading", window_.driver.navigate().refresh());
+    await eventually("the conversation is back", () => window_.run(`return document.querySelectorAll("article").length === arguments[0]`, before));
+  });
+
+  await check("every view is whole in both languages and themes", async () => {
+    for (const [language, theme] of [["zh", "dark"], ["en", "dark"], ["zh", "light"]]) {
+      await look(language, theme);
+      await (await window_.run(`return document.querySelector("[data-citation]")`))?.click();
+      await eventually("the source is drawn", () => window_.run(`return document.querySelector(".highlight, aside mark") !== null`));
+      await window_.shot(`window-${language}-${theme}`);
+      await axe(`the window in ${language}, ${theme}`);
+      await fits(`the window in ${language}, ${theme}`);
+    }
+    await window_.chord(Key.CONTROL, ",");
+    const pages = await window_.all("nav .entry");
+    for (const [index, page] of pages.entries()) {
+      await page.click();
+      await eventually("the page is there", () => window_.run(`return document.querySelector(".page .skeleton") === null`));
+      await window_.shot(`settings-${index}-zh-light`);
+      await axe(`settings ${index}`);
+      await fits(`settings ${index}`);
+    }
+    await window_.keys(Key.ESCAPE);
+  });
+
+  await check("small windows and large text lose nothing", async () => {
+    await window_.size(960, 640);
+    await window_.shot("small-zh-light");
+    await fits("960 × 640");
+    await window_.chord(Key.CONTROL, ",");
+    await window_.press("通用");
+    await setting("text-size", "200");
+    await window_.shot("settings-200-zh-light");
+    await fits("settings at 200 %");
+    await window_.keys(Key.ESCAPE);
+    await window_.shot("large-text-zh-light");
+    await fits("200 %");
+    await axe("200 %");
+    await window_.chord(Key.CONTROL, ",");
+    await setting("text-size", "100");
+    await window_.keys(Key.ESCAPE);
+    await window_.size(1280, 820);
+  });
+
+  await check("a removed document's source is gone from old answers", async () => {
+    await window_.run(`[...document.querySelectorAll("nav li")].find((li) => li.textContent.includes("售后服务规定")).querySelector(".actions button:last-child").click()`);
+    await window_.press("确认移除");
+    await eventually("the row is gone", async () => !(await window_.run(`return document.querySelector("nav").innerText`)).includes("售后服务规定"));
+    await within(30, "reloading", window_.driver.navigate().refresh());
+    await window_.sees("来源已删除");
+    await window_.shot("source-gone-zh-light");
+  });
+} finally {
+  await window_.close();
+  window_.remove();
+}
+console.log(failures === 0 ? "all checks passed" : `${failures} checks failed`);
+process.exitCode = failures === 0 ? 0 : 1;

@@ -1,0 +1,150 @@
+// The real window under WebDriver: a display, a session bus, tauri-driver, the program with a home of its own.
+// Every call has a time limit; what was started is ended by its own process.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Builder, By, Capabilities, until } from "selenium-webdriver";
+
+export const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, "../..");
+const shots = join(here, "screenshots");
+
+export function program() {
+  const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+  const path = process.env.ZHIKU_DESKTOP ?? join(target, "debug/zhiku-desktop");
+  if (!existsSync(path)) throw new Error(`no program at ${path}: run \`cargo build --package zhiku-desktop\` first`);
+  return path;
+}
+
+/** A promise that fails when it takes longer than `seconds`. */
+export function within(seconds, what, promise) {
+  let timer;
+  const limit = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${seconds} s`)), seconds * 1000);
+  });
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+}
+
+/** Asks again until `ask` gives something; nothing here waits a fixed time. */
+export async function eventually(what, ask, seconds = 30) {
+  const deadline = Date.now() + seconds * 1000;
+  let last;
+  while (Date.now() < deadline) {
+    try {
+      const value = await ask();
+      if (value) return value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what}: not within ${seconds} s${last === undefined ? "" : ` (${last.message})`}`);
+}
+
+export class Window {
+  #driverProcess;
+  driver;
+
+  /** A folder that is the program's whole world: its home and the desktop's folders. */
+  static world() {
+    const world = mkdtempSync(join(tmpdir(), "zhiku-e2e-"));
+    for (const folder of ["home", "config", "data", "cache", "run"]) mkdirSync(join(world, folder), { mode: 0o700 });
+    return world;
+  }
+
+  constructor(world) {
+    this.world = world;
+  }
+
+  async open() {
+    const world = this.world;
+    const env = {
+      ...process.env,
+      ZHIKU_HOME: join(world, "home"),
+      XDG_CONFIG_HOME: join(world, "config"),
+      XDG_DATA_HOME: join(world, "data"),
+      XDG_CACHE_HOME: join(world, "cache"),
+      LANG: process.env.ZHIKU_E2E_LANG ?? "zh_CN.UTF-8",
+      LIBGL_ALWAYS_SOFTWARE: "1",
+    };
+    const driver = existsSync(join(homedir(), ".cargo/bin/tauri-driver")) ? join(homedir(), ".cargo/bin/tauri-driver") : "tauri-driver";
+    this.#driverProcess = spawn(driver, ["--port", "4444", "--native-driver", "/usr/bin/WebKitWebDriver"], {
+      env,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    await eventually("tauri-driver answers", async () => (await fetch("http://127.0.0.1:4444/status")).ok, 20);
+    const capabilities = new Capabilities();
+    capabilities.set("tauri:options", { application: program() });
+    capabilities.setBrowserName("wry");
+    const started = Date.now();
+    this.driver = await within(
+      60,
+      "starting the window",
+      new Builder().usingServer("http://127.0.0.1:4444/").withCapabilities(capabilities).build(),
+    );
+    await this.driver.manage().setTimeouts({ pageLoad: 30_000, script: 20_000, implicit: 0 });
+    return Date.now() - started;
+  }
+
+  async close() {
+    if (this.driver !== undefined) await within(20, "closing the window", this.driver.quit()).catch((error) => console.error(error.message));
+    this.#driverProcess?.kill();
+  }
+
+  remove() {
+    rmSync(this.world, { recursive: true, force: true });
+  }
+
+  find(css, seconds = 20) {
+    return within(seconds + 5, css, this.driver.wait(until.elementLocated(By.css(css)), seconds * 1000, `no ${css}`));
+  }
+
+  all(css) {
+    return within(20, css, this.driver.findElements(By.css(css)));
+  }
+
+  run(script, ...args) {
+    return within(25, "a script", this.driver.executeScript(script, ...args));
+  }
+
+  /** Clicks the button that carries exactly these words, or has them as its name. */
+  async press(name) {
+    const button = await eventually(`a button named ${name}`, () =>
+      this.run(
+        `return [...document.querySelectorAll("button")].find((b) => b.offsetParent !== null
+           && (b.textContent.trim() === arguments[0] || b.getAttribute("aria-label") === arguments[0])) ?? null`,
+        name,
+      ),
+    );
+    await within(20, `pressing ${name}`, button.click());
+  }
+
+  /** Keys to whatever has the focus. */
+  async keys(...keys) {
+    await within(20, "keys", this.driver.actions().sendKeys(...keys).perform());
+  }
+
+  async chord(modifier, key) {
+    await within(20, "a chord", this.driver.actions().keyDown(modifier).sendKeys(key).keyUp(modifier).perform());
+  }
+
+  text() {
+    return this.run("return document.body.innerText");
+  }
+
+  sees(words, seconds = 30) {
+    return eventually(`“${words}” on the screen`, async () => (await this.text()).includes(words), seconds);
+  }
+
+  size(width, height) {
+    return within(20, "resizing", this.driver.manage().window().setRect({ x: 0, y: 0, width, height }));
+  }
+
+  async shot(name) {
+    mkdirSync(shots, { recursive: true });
+    const picture = await within(30, "a screenshot", this.driver.takeScreenshot());
+    writeFileSync(join(shots, `${name}.png`), picture, "base64");
+  }
+}
