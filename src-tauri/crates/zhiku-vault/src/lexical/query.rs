@@ -1,7 +1,7 @@
 //! From a question to a query over the fields.
 
 use tantivy::Term;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query, TermQuery};
+use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query, RegexQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::analyzer::{Analysis, analysis};
@@ -30,6 +30,9 @@ pub(super) fn build(text: &str, fields: &Fields) -> Option<BooleanQuery> {
     for pair in distinct(asked_pairs(&asked)) {
         clauses.push(term(fields.grams, pair, PAIR_BOOST));
     }
+    if let Some(pairs) = pairs_with_only_character(&asked, fields.grams) {
+        clauses.push(boosted(Box::new(pairs), PAIR_BOOST));
+    }
     for code in distinct(&asked.codes) {
         clauses.push(term(fields.codes, code, CODE_BOOST));
     }
@@ -46,6 +49,16 @@ pub(super) fn build(text: &str, fields: &Fields) -> Option<BooleanQuery> {
 /// Single characters are left out: a lone `的` between two Latin words says nothing.
 fn asked_pairs(asked: &Analysis) -> impl Iterator<Item = &String> {
     asked.pairs.iter().filter(|pair| pair.chars().count() > 1)
+}
+
+/// A question of one character finds it inside words as well, as either half of a pair.
+fn pairs_with_only_character(asked: &Analysis, grams: Field) -> Option<RegexQuery> {
+    match (asked.words.as_slice(), asked.pairs.as_slice()) {
+        ([word], [pair]) if word == pair && pair.chars().count() == 1 => {
+            RegexQuery::from_pattern(&format!(".?{pair}.?"), grams).ok()
+        }
+        _ => None,
+    }
 }
 
 fn distinct<'a>(terms: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {

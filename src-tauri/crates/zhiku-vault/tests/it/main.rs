@@ -4,6 +4,7 @@ mod access;
 mod crash;
 mod fixtures;
 mod lexical_quality;
+mod lexical_search;
 mod lifecycle;
 mod model;
 mod removal;
