@@ -92,5 +92,10 @@ pub fn parse_report(
 fn digest(path: &Path) -> io::Result<(u64, String)> {
     let mut hash = Sha256::new();
     let n_bytes = io::copy(&mut File::open(path)?, &mut hash)?;
-    Ok((n_bytes, hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok((n_bytes, to_hex(&hash.finalize())))
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

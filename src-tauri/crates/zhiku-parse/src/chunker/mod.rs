@@ -168,24 +168,17 @@ impl Packer<'_> {
         let last = &self.current[self.current.len() - 1].piece;
         let same_table = last.table.is_some() && last.table == next.piece.table;
         let starts_table = next.piece.table.is_some() && !same_table;
-        if starts_table && !self.table_fits(next, cost, self.options.target_tokens.min(room)) {
+        if starts_table && !table_fits(next, cost, self.options.target_tokens.min(room)) {
             return false;
         }
         // A table stays whole up to the limit, whatever the target is.
-        let limit = if same_table && self.table_fits(next, cost, room) {
+        let limit = if same_table && table_fits(next, cost, room) {
             room
         } else {
             self.options.target_tokens.min(room)
         };
         cost + next.cost <= limit
             || (cost * 2 < limit && cost + next.cost <= room && cost + next.cost < limit * 5 / 4)
-    }
-
-    /// Whether what is left of the table, by its characters, still fits beside what is there.
-    fn table_fits(&self, next: &Weighed, cost: usize, room: usize) -> bool {
-        let n_left = next.piece.table_chars_left;
-        let n_own = next.piece.range.len().max(1);
-        cost + next.cost * n_left.max(n_own) / n_own <= room
     }
 
     /// Ends the chunk. Headings at its end go over to the next one.
@@ -264,6 +257,13 @@ impl Packer<'_> {
             text,
         });
     }
+}
+
+/// Whether what is left of the table, by its characters, still fits beside what is there.
+fn table_fits(next: &Weighed, cost: usize, room: usize) -> bool {
+    let n_left = next.piece.table_chars_left;
+    let n_own = next.piece.range.len().max(1);
+    cost + next.cost * n_left.max(n_own) / n_own <= room
 }
 
 fn chunk_kind(pieces: &[&Piece]) -> ChunkKind {

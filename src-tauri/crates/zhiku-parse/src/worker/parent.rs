@@ -94,8 +94,8 @@ impl Default for ParseLimits {
         Self {
             file_bytes: 200 * 1024 * 1024,
             memory_bytes: 1536 * 1024 * 1024,
-            unit_time: Duration::from_secs(60),
-            total_time: Duration::from_secs(3600),
+            unit_time: Duration::from_mins(1),
+            total_time: Duration::from_hours(1),
             restarts: 20,
             units: 200_000,
         }

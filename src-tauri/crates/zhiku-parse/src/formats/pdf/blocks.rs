@@ -120,10 +120,6 @@ fn starts_lower(line: &Line) -> bool {
 
 fn ends_sentence(line: &Line) -> bool {
     let last = line.text.trim_end_matches(['”', '’', '"', ')', '）', '」', '』']).chars().last();
-    match last {
-        Some('.' | '!' | '?' | ':' | ';' | '。' | '！' | '？' | '：' | '；') => true,
-        // Chinese lines run to the edge: one that stops short is an end whatever its last character.
-        Some(c) => is_cjk(c),
-        None => true,
-    }
+    // Chinese lines run to the edge: one that stops short is an end whatever its last character.
+    last.is_none_or(|c| matches!(c, '.' | '!' | '?' | ':' | ';') || is_cjk(c))
 }

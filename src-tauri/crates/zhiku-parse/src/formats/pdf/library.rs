@@ -11,7 +11,7 @@ static LIBRARY: OnceLock<Pdfium> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 
 /// The environment variable that names the PDFium library when nobody else does.
-pub const PDFIUM_VARIABLE: &str = "ZHIKU_PDFIUM";
+pub(crate) const PDFIUM_VARIABLE: &str = "ZHIKU_PDFIUM";
 
 /// Loads PDFium from `path`, or from where [`PDFIUM_VARIABLE`] points, unless it is loaded already.
 pub(crate) fn load(path: Option<&Path>) -> Result<&'static Pdfium, ParseError> {
