@@ -1,1 +1,3 @@
+//! The whole: what no single crate can check about itself.
 
+mod boundaries;
