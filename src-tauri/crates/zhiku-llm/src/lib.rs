@@ -20,8 +20,8 @@ mod transport;
 
 pub use presets::{PRESETS, Preset};
 pub use providers::{
-    ConnectionReport, ProviderConfig, ProviderKind, Timeouts, TransportRule, build, build_with,
-    test_connection,
+    ConnectionReport, ProviderConfig, ProviderKind, TEST_WALL_TIME, Timeouts, TransportRule, build,
+    build_with, test_connection,
 };
 pub use secret::Secret;
 pub use surroundings::{ProxyVariables, Surroundings};

@@ -154,6 +154,9 @@ pub fn build_with(
     }))
 }
 
+/// How long a person waits for [`test_connection`]: a budget for its context.
+pub const TEST_WALL_TIME: Duration = Duration::from_secs(30);
+
 /// What a connection test found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConnectionReport {
@@ -232,9 +235,6 @@ fn key_header(prefix: &str, secret: &Secret) -> Result<HeaderValue, ModelError> 
     value.set_sensitive(true);
     Ok(value)
 }
-
-/// How long a person waits for [`test_connection`]: a budget for its context.
-pub const TEST_WALL_TIME: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
