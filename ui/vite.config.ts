@@ -28,7 +28,8 @@ export default defineConfig(({ command, mode }) => ({
   root: here,
   base: "./",
   plugins: [svelte(), pdfTables()],
-  server: { port: 5317, strictPort: true },
+  // The gallery shows a PDF of the fixtures.
+  server: { port: 5317, strictPort: true, fs: { allow: [here, join(here, "../fixtures")] } },
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   build: {
     target: "es2022",

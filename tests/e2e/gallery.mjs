@@ -15,13 +15,22 @@ const views = [
   ["components-zh-light", "", 1280, 1600],
   ["components-en-dark", "lang=en&theme=dark", 1280, 1600],
   ["window-zh-light", "window", 1440, 900, "open"],
+  ["pdf-zh-light", "window&pdf", 1440, 900, "open"],
+  ["pdf-en-dark", "window&pdf&lang=en&theme=dark", 1440, 900, "open"],
   ["window-en-dark", "window&lang=en&theme=dark", 1440, 900, "open"],
   ["window-en-small", "window&lang=en", 960, 640, "open"],
   ["window-zh-200", "window&size=200", 960, 640, "open"],
   ["empty-zh-light", "window&documents=0", 960, 640],
   ["first-zh-light", "window&first", 960, 640],
   ["first-en-dark-200", "window&first&lang=en&theme=dark&size=200", 960, 640],
-  ["settings-en-light", "window&lang=en", 1200, 800, "settings"],
+  ...["general", "models", "providers", "privacy", "storage", "about"].map((page, index) => [
+    `settings-${page}`,
+    index % 2 === 0 ? "window&lang=en" : "window&theme=dark",
+    960,
+    640,
+    "settings",
+    index,
+  ]),
   ["search-zh-dark", "window&theme=dark", 1200, 800, "search"],
   ["map-en-light", "window&lang=en", 960, 640, "map"],
 ];
@@ -57,7 +66,7 @@ try {
   const driver = await new Builder().usingServer("http://127.0.0.1:4466").withCapabilities(capabilities).build();
   await driver.manage().setTimeouts({ pageLoad: 60_000, script: 20_000 });
   try {
-    for (const [name, query, width, height, act] of views) {
+    for (const [name, query, width, height, act, page] of views) {
       if (only !== undefined && !name.includes(only)) continue;
       await driver.manage().window().setRect({ x: 0, y: 0, width, height: height + 40 });
       await driver.get(`http://localhost:5317/gallery.html?${query}`);
@@ -65,14 +74,18 @@ try {
       await driver.navigate().refresh();
       await driver.sleep(2500);
       if (act === "open") await driver.executeScript("document.querySelector('[data-citation]')?.click()");
-      if (act === "settings") await driver.executeScript("window.dispatchEvent(new KeyboardEvent('keydown',{key:',',ctrlKey:true}))");
+      if (act === "settings") {
+        await driver.executeScript("window.dispatchEvent(new KeyboardEvent('keydown',{key:',',ctrlKey:true}))");
+        await driver.sleep(300);
+      }
+      if (act === "settings") await driver.executeScript("document.querySelectorAll('nav .entry')[arguments[0]]?.click()", page);
       if (act === "search") {
         await driver.executeScript("window.dispatchEvent(new KeyboardEvent('keydown',{key:'k',ctrlKey:true}))");
         await driver.sleep(300);
         await driver.executeScript("const i=document.querySelector('[role=combobox]');i.value='聚氨酯防水';i.dispatchEvent(new Event('input',{bubbles:true}))");
       }
       if (act === "map") await driver.executeScript("window.dispatchEvent(new KeyboardEvent('keydown',{key:'F1'}))");
-      await driver.sleep(900);
+      await driver.sleep(query.includes("pdf") ? 6000 : 900);
       writeFileSync(join(shots, `${name}.png`), await driver.takeScreenshot(), "base64");
       console.log(name);
     }

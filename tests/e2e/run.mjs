@@ -2,7 +2,7 @@
 // language, the citation opened at its place, everything once by keyboard alone, pictures in both languages and themes,
 // axe-core over every view. Run it through run.sh, which brings display, session bus and keychain.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -136,6 +136,15 @@ function similarity(a, b) {
     }
   }
   return row[b.length] / Math.max(a.length, b.length);
+}
+
+/** Files below `dir` that hold these bytes. */
+function filesWith(dir, words) {
+  const wanted = Buffer.from(words);
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(wanted));
 }
 
 async function setting(id, value) {
@@ -280,6 +289,29 @@ try {
       await axe(`settings ${index}`);
       await fits(`settings ${index}`);
     }
+    await window_.keys(Key.ESCAPE);
+  });
+
+  await check("a key goes into the keychain and nowhere else", async () => {
+    const key = `sk-e2e-${"0123456789abcdef".repeat(2)}`;
+    await window_.chord(Key.CONTROL, ",");
+    await window_.press("云端模型与密钥");
+    await window_.press("添加模型服务");
+    await (await window_.find("#provider-key")).sendKeys(key);
+    await window_.press("保存");
+    await window_.sees("已存入系统密钥串");
+    await window_.shot("provider-zh-light");
+    await axe("a stored key");
+    assert.ok(!(await window_.run("return document.documentElement.outerHTML")).includes(key), "the page does not keep the key");
+    assert.ok(!JSON.stringify(await window_.run("return { ...localStorage }")).includes(key), "the window's storage does not keep the key");
+    assert.deepEqual(filesWith(world, key), [], "no file of the program holds the key");
+    await window_.press("删除密钥");
+    await window_.sees("未设置密钥");
+    await window_.press("删除");
+    await eventually("a question before deleting", async () => {
+      await window_.run(`[...document.querySelectorAll(".confirm button")][0].click()`);
+      return (await window_.run(`return document.querySelectorAll(".page li").length`)) === 0;
+    });
     await window_.keys(Key.ESCAPE);
   });
 

@@ -4,10 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 [ -d node_modules ] || npm ci --no-audit --no-fund
-XDG_RUNTIME_DIR=$(mktemp -d)
-export XDG_RUNTIME_DIR
+world=$(mktemp -d)
+trap 'rm -rf "$world"' EXIT
+export XDG_RUNTIME_DIR="$world/run" XDG_DATA_HOME="$world/keychain"
+mkdir -p "$XDG_RUNTIME_DIR" "$XDG_DATA_HOME/keyrings"
 chmod 700 "$XDG_RUNTIME_DIR"
-trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
 # shellcheck disable=SC2016 # expanded by the inner shell
 xvfb-run --auto-servernum --server-args="-screen 0 1600x1200x24" dbus-run-session -- bash -c '
   printf "test\n" | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null 2>&1 || true

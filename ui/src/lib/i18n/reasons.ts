@@ -265,5 +265,17 @@ export function hasReason(code: string): boolean {
 export function reasonText(reason: Reason, locale: Locale): string {
   const words = Object.hasOwn(reasons, reason.code) ? reasons[reason.code] : undefined;
   if (words === undefined) return reason.code.replaceAll("_", " ");
-  return words[locale].replace(/\{([a-z_]+)\}/gu, (_, name: string) => reason.args[name] ?? "").trim();
+  return fill(words[locale], reason);
+}
+
+/** The same where the file's name already stands beside it. */
+export function briefReason(reason: Reason, locale: Locale): string {
+  const words = Object.hasOwn(reasons, reason.code) ? reasons[reason.code] : undefined;
+  if (words === undefined) return reasonText(reason, locale);
+  const template = locale === "zh" ? words.zh.replaceAll("“{name}”", "文件") : words.en.replace(/^“\{name\}”/u, "The file").replaceAll("“{name}”", "the file");
+  return fill(template, reason);
+}
+
+function fill(template: string, reason: Reason): string {
+  return template.replace(/\{([a-z_]+)\}/gu, (_, name: string) => reason.args[name] ?? "").trim();
 }

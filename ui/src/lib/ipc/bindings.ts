@@ -1,4 +1,51 @@
-// Draft until generated.
+import { invoke, type Channel } from "@tauri-apps/api/core";
+import { listen, type EventCallback } from "@tauri-apps/api/event";
+
+export const commands = {
+  appInfo: (): Promise<AppInfo> => invoke("app_info"),
+  settingsSave: (settings: WindowSettings): Promise<null> => invoke("settings_save", { settings }),
+  models: (): Promise<ModelRow[]> => invoke("models"),
+  modelFetch: (model: string): Promise<null> => invoke("model_fetch", { model }),
+  providers: (): Promise<ProviderRow[]> => invoke("providers"),
+  providerPresets: (): Promise<ProviderPreset[]> => invoke("provider_presets"),
+  providerSave: (draft: ProviderDraft): Promise<null> => invoke("provider_save", { draft }),
+  providerDelete: (provider: string): Promise<null> => invoke("provider_delete", { provider }),
+  providerTest: (provider: string): Promise<ProviderTest> => invoke("provider_test", { provider }),
+  keySet: (provider: string, key: string): Promise<null> => invoke("key_set", { provider, key }),
+  keyDelete: (provider: string): Promise<null> => invoke("key_delete", { provider }),
+  storage: (): Promise<StorageRow[]> => invoke("storage"),
+  storageReveal: (): Promise<null> => invoke("storage_reveal"),
+  libraryPage: (offset: number, limit: number, filter: string): Promise<LibraryPage> => invoke("library_page", { offset, limit, filter }),
+  workStatus: (): Promise<WorkStatus | null> => invoke("work_status"),
+  workPause: (paused: boolean): Promise<null> => invoke("work_pause", { paused }),
+  importChosen: (choice: ImportChoice): Promise<ImportReceipt | null> => invoke("import_chosen", { choice }),
+  documentRetry: (document: string): Promise<null> => invoke("document_retry", { document }),
+  documentRemove: (document: string): Promise<null> => invoke("document_remove", { document }),
+  conversations: (): Promise<ConversationRow[]> => invoke("conversations"),
+  conversationTurns: (conversation: string): Promise<Turn[]> => invoke("conversation_turns", { conversation }),
+  conversationDelete: (conversation: string): Promise<null> => invoke("conversation_delete", { conversation }),
+  ask: (request: AskRequest): Promise<AskTicket> => invoke("ask", { request }),
+  runSubscribe: (runId: string, afterSeq: number, events: Channel<AnswerEvent>): Promise<StreamEnd> => invoke("run_subscribe", { runId, afterSeq, events }),
+  runTurn: (runId: string): Promise<Turn> => invoke("run_turn", { runId }),
+  runCancel: (runId: string): Promise<null> => invoke("run_cancel", { runId }),
+  linkOpen: (address: string): Promise<null> => invoke("link_open", { address }),
+  search: (query: string, limit: number): Promise<SearchResult> => invoke("search", { query, limit }),
+  sourceOpen: (document: string, version: number): Promise<Source> => invoke("source_open", { document, version }),
+  sourceUnits: (document: string, version: number): Promise<SourceUnit[]> => invoke("source_units", { document, version }),
+  sourcePlace: (unitId: string, charStart: number, charEnd: number): Promise<Locator> => invoke("source_place", { unitId, charStart, charEnd }),
+  sourceOpenOriginal: (document: string, version: number): Promise<null> => invoke("source_open_original", { document, version }),
+};
+
+function event<T>(name: string) {
+  return { listen: (callback: EventCallback<T>) => listen<T>(name, callback) };
+}
+
+export const events = {
+  invalidated: event<{ tags: Tag[] }>("invalidated"),
+  dropHover: event<{ active: boolean }>("drop-hover"),
+  imported: event<{ receipt: ImportReceipt }>("imported"),
+};
+
 export type Tag = "library" | "work" | "conversations" | "models" | "providers" | "settings";
 export type Reason = { code: string; args: { [key in string]: string } };
 export type SlidePart = "body" | "notes";

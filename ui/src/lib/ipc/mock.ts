@@ -120,10 +120,15 @@ export interface MockOptions {
   started: boolean;
   /** Milliseconds between the events of an answer. */
   pace: number;
+  /** Where the bytes of the PDF documents are. */
+  pdf: string | null;
+  /** Boxes on the PDF's first page that the sample citation covers. */
+  boxes: [number, number, number, number][];
 }
 
 export function mockApi(options: Partial<MockOptions> = {}): Api {
-  const { documents, started, pace } = { documents: 12, started: true, pace: 120, ...options };
+  const { documents, started, pace, pdf, boxes } = { documents: 12, started: true, pace: 120, pdf: null, boxes: [], ...options };
+  const file = pdf === null ? null : fetch(pdf).then(async (response) => new Uint8Array(await response.arrayBuffer()));
   let settings: WindowSettings = { version: 1, language: "zh", theme: "light", text_size: 100, provider: null, started };
   let rows = Array.from({ length: documents }, (_, index) => sampleDocument(index));
   if (rows.length > 6) {
@@ -208,15 +213,18 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
       const hit = { document: "doc-0", version: 1, title: "海棠 A 户型案例", unit_id: "unit-0", locator: cite(1, quote).locator, text: quote };
       return { hits: query.includes("无") ? [] : [hit, { ...hit, title: "售后服务制度" }], took_ms: 3, degraded: [] };
     },
-    sourceOpen: async (document, version) => ({
-      document, version, latest_version: document === "doc-0" ? 2 : version, title: "海棠 A 户型案例", kind: "docx", size_bytes: 1000, warnings: [], media_ref: null,
-    }),
+    async sourceOpen(document, version) {
+      const bytes = await file;
+      const source = { document, version, title: "海棠 A 户型案例", size_bytes: bytes?.length ?? 1000, warnings: [] };
+      return { ...source, latest_version: document === "doc-0" ? 2 : version, kind: pdf === null ? "docx" : "pdf", media_ref: pdf };
+    },
     sourceUnits: async (): Promise<SourceUnit[]> => [
       { unit_id: "unit-0", locator: cite(1, quote).locator, text: sampleText, heading_path: [], trust: "normal" },
     ],
-    sourcePlace: async () => cite(1, quote).locator,
+    sourcePlace: async () => (pdf === null ? cite(1, quote).locator : { kind: "page", page_index: 0, page_label: "1", boxes }),
     sourceOpenOriginal: async () => undefined,
-    sourceBytes: async () => new Uint8Array(),
+    // A copy: PDF.js gives the bytes away to its worker.
+    sourceBytes: async (_, from, to) => ((await file) ?? new Uint8Array()).slice(from, to),
     models: async () => models,
     async modelFetch(id) {
       models = models.map((row) => (row.id === id ? { ...row, state: "fetching", done_bytes: row.size_bytes / 3 } : row));

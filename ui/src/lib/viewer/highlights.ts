@@ -10,7 +10,7 @@ export function drawHighlights(page: HTMLElement, boxes: readonly Box[], viewpor
   const layer = document.createElement("div");
   layer.className = layerClass;
   layer.setAttribute("aria-hidden", "true");
-  const rectangles = boxes.map((box) => padded(boxOnScreen(box, viewport), viewport, 1.5));
+  const rectangles = boxes.map((box) => padded(boxOnScreen(box, viewport), viewport, 0.75));
   for (const { left, top, width, height } of rectangles) {
     const mark = document.createElement("div");
     mark.className = "highlight";
