@@ -13,6 +13,7 @@ mod prompt;
 mod sources;
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,6 +40,7 @@ pub use sources::{Retrieved, SourceError, Sources};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub question: String,
+    /// Empty when something it cites may not be seen any more: the host reads the rights again before it passes an old answer on.
     pub answer: String,
 }
 
@@ -87,10 +89,9 @@ pub async fn answer_question(
     events.send(|seq| AnswerEvent::RunStarted { seq, run_id }).await?;
     let run = Run { deps, question, ctx, language: language_of(&question.text) };
     let ending = match run.answer(&mut events).await {
-        Ok(ending) => ending,
+        Ok(ending) | Err(Halt::Failed(ending)) => ending,
         Err(Halt::Log(error)) => return Err(error),
         Err(Halt::Cancelled) => Ending::Cancelled,
-        Err(Halt::Failed(ending)) => ending,
     };
     let last = ending.clone();
     events
@@ -149,7 +150,7 @@ impl Run<'_> {
         events.send(|seq| AnswerEvent::Status { seq, stage: Stage::Writing }).await?;
         let nothing = live.items.is_empty() || !retrieved.sub_queries.iter().any(|part| part.sufficient);
         let mut draft = match &self.deps.writer {
-            _ if nothing => self.empty_draft(&retrieved, live),
+            _ if nothing => empty_draft(&retrieved, live),
             Writer::Extractive => self.write_extract(&retrieved, live, None, events).await?,
             Writer::Model(model) => self.write_with_model(model.as_ref(), &retrieved, live, events).await?,
         };
@@ -164,7 +165,7 @@ impl Run<'_> {
         let revoked = draft.evidence.items.iter().any(|item| !visible.contains(&item.document_id));
         if revoked && draft.origin == Origin::Extractive {
             let live = part_of(&draft.evidence, &visible);
-            draft = self.draft_of(self.extract(&retrieved, &live).await?, &retrieved, live, draft.note);
+            draft = draft_of(self.extract(&retrieved, &live).await?, &retrieved, live, draft.note);
         } else if revoked {
             draft.without_revoked(&visible);
         }
@@ -221,32 +222,6 @@ impl Run<'_> {
         }
     }
 
-    fn empty_draft(&self, retrieved: &Retrieved, live: EvidenceSet) -> Draft {
-        let empty = Extract::default();
-        let late = retrieved.exit_reason == ExitReason::Deadline;
-        let note = late.then(|| Reason::new("deadline"));
-        Draft { exhausted: late, ..self.draft_of(empty, retrieved, live, note) }
-    }
-
-    fn draft_of(
-        &self,
-        extract: Extract,
-        retrieved: &Retrieved,
-        live: EvidenceSet,
-        note: Option<Reason>,
-    ) -> Draft {
-        Draft {
-            origin: Origin::Extractive,
-            gaps: merged(&retrieved.gaps, extract.gaps),
-            sentences: extract.sentences,
-            conflicts: extract.conflicts,
-            evidence: live,
-            usage: Usage::default(),
-            note,
-            exhausted: false,
-        }
-    }
-
     async fn write_extract(
         &self,
         retrieved: &Retrieved,
@@ -258,7 +233,7 @@ impl Run<'_> {
         if !extract.is_empty() {
             stream_sentences(&extract.sentences, &live, events).await?;
         }
-        Ok(self.draft_of(extract, retrieved, live, note))
+        Ok(draft_of(extract, retrieved, live, note))
     }
 
     async fn extract(&self, retrieved: &Retrieved, live: &EvidenceSet) -> Result<Extract, Halt> {
@@ -396,6 +371,25 @@ impl Run<'_> {
     }
 }
 
+fn empty_draft(retrieved: &Retrieved, live: EvidenceSet) -> Draft {
+    let late = retrieved.exit_reason == ExitReason::Deadline;
+    let note = late.then(|| Reason::new("deadline"));
+    Draft { exhausted: late, ..draft_of(Extract::default(), retrieved, live, note) }
+}
+
+fn draft_of(extract: Extract, retrieved: &Retrieved, live: EvidenceSet, note: Option<Reason>) -> Draft {
+    Draft {
+        origin: Origin::Extractive,
+        gaps: merged(&retrieved.gaps, extract.gaps),
+        sentences: extract.sentences,
+        conflicts: extract.conflicts,
+        evidence: live,
+        usage: Usage::default(),
+        note,
+        exhausted: false,
+    }
+}
+
 fn crashed(error: tokio::task::JoinError) -> Halt {
     Halt::Failed(Ending::Error {
         code: ErrorCode::Internal,
@@ -450,7 +444,7 @@ async fn stream_sentences(
                     if let Numbered::New(n) = numbered {
                         new.push((n, item.evidence_id.clone()));
                     }
-                    text.push_str(&format!("[{}]", numbered.n()));
+                    let _ = write!(text, "[{}]", numbered.n());
                 }
             }
         }

@@ -67,10 +67,7 @@ fn list(language: Language, parts: &[String]) -> String {
     let quoted: Vec<String> = parts
         .iter()
         .map(|part| part.trim().trim_end_matches(['?', '？', '。', '.']))
-        .map(|part| match language {
-            Language::Chinese => format!("“{part}”"),
-            Language::English => format!("\u{201c}{part}\u{201d}"),
-        })
+        .map(|part| format!("“{part}”"))
         .collect();
     quoted.join(match language {
         Language::Chinese => "、",

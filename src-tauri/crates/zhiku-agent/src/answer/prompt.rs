@@ -1,6 +1,8 @@
 //! What a chat model is told. Evidence is data: it is fenced, its fences cannot be forged from inside, and the rules say that
 //! nothing in it is an instruction.
 
+use std::fmt::Write as _;
+
 use zhiku_core::model::{ChatMessage, ChatRequest, ChatRole};
 use zhiku_core::{Evidence, Gap, Locator, Trust};
 
@@ -53,7 +55,7 @@ pub(super) fn request(
     if !gaps.is_empty() {
         user.push_str("No evidence was found for these parts; leave them out:\n");
         for gap in gaps {
-            user.push_str(&format!("- {}\n", gap.sub_query));
+            let _ = writeln!(user, "- {}", gap.sub_query);
         }
         user.push('\n');
     }
@@ -61,7 +63,7 @@ pub(super) fn request(
         Language::Chinese => "Chinese (简体中文)",
         Language::English => "English",
     };
-    user.push_str(&format!("Answer in {tongue}. Question: {}", question.text.trim()));
+    let _ = write!(user, "Answer in {tongue}. Question: {}", question.text.trim());
     ChatRequest {
         messages: vec![
             ChatMessage { role: ChatRole::System, content: RULES.to_owned() },

@@ -139,7 +139,7 @@ fn check_stream(events: &[AnswerEvent]) {
         match event {
             AnswerEvent::Citation { n, .. } => announced.push(*n),
             AnswerEvent::TextDelta { text, .. } => {
-                assert!(marks(text).iter().all(|n| announced.contains(n)), "{text}")
+                assert!(marks(text).iter().all(|n| announced.contains(n)), "{text}");
             }
             AnswerEvent::Final { answer, .. } => {
                 let cited: Vec<u32> = answer.citations.iter().map(|citation| citation.n).collect();

@@ -1,5 +1,6 @@
 //! An answer as sentences with their quotes: what both writers produce, what the verifier judges, what is rendered.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use zhiku_core::{Citation, EvidenceId, EvidenceSet};
@@ -82,7 +83,7 @@ pub(crate) fn render(sentences: &[CitedSentence], evidence: &EvidenceSet) -> Ren
                 Part::Mark(quote) => {
                     let Some(item) = evidence.items.get(quote.evidence) else { continue };
                     let n = book.number(item, &quote.range).n();
-                    rendered.text.push_str(&format!("[{n}]"));
+                    let _ = write!(rendered.text, "[{n}]");
                     cited.push(n);
                 }
             }
@@ -192,7 +193,6 @@ fn ends_with_full_stop(text: &str) -> bool {
         "Fig", "U.S",
     ];
     // `1.` at the start of a line numbers an item.
-    !abbreviation.contains(&word)
-        && !(word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit()))
-        && word.chars().count() > 1
+    let is_counter = word.len() <= 2 && word.chars().all(|c| c.is_ascii_digit());
+    word.chars().count() > 1 && !is_counter && !abbreviation.contains(&word)
 }

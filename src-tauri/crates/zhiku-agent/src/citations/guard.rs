@@ -236,7 +236,9 @@ mod tests {
             .iter()
             .map(|piece| match piece {
                 Piece::Text(text) => text.clone(),
-                Piece::Marks(numbers) => numbers.iter().map(|n| format!("[{n}]")).collect(),
+                Piece::Marks(numbers) => {
+                    numbers.iter().fold(String::new(), |text, n| text + &format!("[{n}]"))
+                }
             })
             .collect()
     }

@@ -19,7 +19,7 @@ use crate::text::{language_of, plain};
 const SUPPORTED_SHARE: f32 = 0.55;
 const PARTLY_SHARE: f32 = 0.3;
 /// Late-interaction similarity (mean over the claim's tokens of the best cosine) from which two texts are on one matter.
-const SAME_MATTER_SIMILARITY: f32 = 0.86;
+const SAME_MATTER_SIMILARITY: f32 = 0.84;
 
 /// What a judgement rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -58,7 +58,7 @@ pub(super) fn score(
             Ok(similarities) => blend(&mut scored, &similarities),
             Err(error) if error.code == ErrorCode::Cancelled => return Err(Stopped::Cancelled),
             Err(error) => {
-                *degraded = Some(Reason::new("embedder_unavailable").with("code", error.code.as_str()))
+                *degraded = Some(Reason::new("embedder_unavailable").with("code", error.code.as_str()));
             }
         }
     }

@@ -14,8 +14,9 @@ const MIN_WORDS: f32 = 0.22;
 const MIN_ROW_WORDS: f32 = 0.4;
 /// And be better by this much than the best sentence.
 const ROW_LEAD: f32 = 0.15;
-/// Late-interaction similarity from which a sentence without common words is an answer.
-const MIN_SIMILARITY: f32 = 0.84;
+/// Late-interaction similarity from which a sentence without common words is an answer. Measured with e5-small on Chinese
+/// XQuAD: the sentence with the answer is above 0.806 in 95 of 100 cases, the best one of a foreign passage above 0.778 in 5.
+const MIN_SIMILARITY: f32 = 0.80;
 /// A further sentence must reach this part of the best one's score.
 const SUPPORT_RATIO: f32 = 0.78;
 /// The share of common words from which two sentences say the same.

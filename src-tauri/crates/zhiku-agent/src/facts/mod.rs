@@ -113,6 +113,8 @@ mod tests {
         check("1.2万元", "12,000元");
         check("12 million dollars", "$12,000,000");
         check("三十天", "30 days");
+        check("5 千克", "5 公斤");
+        check("3千米", "3 km");
         check("Ｍ－２０８", "M-208");
     }
 

@@ -115,7 +115,7 @@ fn value_of(run: &[char]) -> Option<String> {
     }
     // 三百五 is 350, 三百零五 is 305.
     let last = run.len().checked_sub(2).and_then(|at| multiplier(run[at])).unwrap_or(1);
-    let tail = pending.map_or(0, |d| if last >= 100 && last < 10_000 { d * last / 10 } else { d });
+    let tail = pending.map_or(0, |d| if (100..10_000).contains(&last) { d * last / 10 } else { d });
     Some((total + section + tail).to_string())
 }
 

@@ -89,15 +89,18 @@ pub(super) fn read(text: &str, found: &mut Vec<Stated>) -> String {
     for captures in pattern.captures_iter(text) {
         let (Some(whole), Some(figures)) = (captures.get(0), captures.name("n")) else { continue };
         let scale = captures.name("s").map_or("", |part| part.as_str());
+        // 千克 and 千米 are units of their own.
+        let is_unit = scale == "千" && text[whole.end()..].starts_with(['克', '米', '瓦']);
+        let (scale, end) = if is_unit { ("", whole.end() - scale.len()) } else { (scale, whole.end()) };
         let scale = SCALES.iter().find(|(word, _)| *word == scale).map_or(0, |(_, power)| *power);
         let value = Decimal::parse(&figures.as_str().replace([',', '\''], ""), scale);
-        let after = &text[whole.end()..];
+        let after = &text[end..];
         let suffix =
             UNIT.iter().find_map(|(unit, pattern)| pattern.find(after).map(|hit| (*unit, hit.end())));
         let prefix = captures.name("cur").and_then(|part| currency(part.as_str().trim()));
         let unit =
             suffix.map(|(unit, _)| unit).filter(|unit| prefix.is_none() || *unit == Unit::Percent).or(prefix);
-        let end = whole.end() + suffix.map_or(0, |(_, length)| length);
+        let end = end + suffix.map_or(0, |(_, length)| length);
         let words = text[whole.start()..end].trim().to_owned();
         found.push(Stated { fact: Fact::Number { value, unit }, words });
         blank(&mut rest, whole.start()..end);
