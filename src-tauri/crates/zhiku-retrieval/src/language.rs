@@ -70,7 +70,9 @@ pub(crate) fn centred(vector: &[f32], mean: &[f32]) -> Vec<f32> {
     let mut out: Vec<f32> = vector.iter().zip(mean).map(|(value, mean)| value - mean).collect();
     let norm = dot(&out, &out).sqrt();
     if norm > f32::EPSILON {
-        out.iter_mut().for_each(|value| *value /= norm);
+        for value in &mut out {
+            *value /= norm;
+        }
     }
     out
 }

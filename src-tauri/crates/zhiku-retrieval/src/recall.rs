@@ -39,10 +39,18 @@ pub(crate) struct Routes {
     pub(crate) words: bool,
     pub(crate) vectors: bool,
     pub(crate) bridge: bool,
+    /// Hits of each.
+    pub(crate) depth: usize,
 }
 
 impl Routes {
-    pub(crate) const ALL: Self = Self { words: true, vectors: true, bridge: true };
+    pub(crate) fn all(depth: usize) -> Self {
+        Self { words: true, vectors: true, bridge: true, depth }
+    }
+
+    fn need_vectors(self) -> bool {
+        self.vectors || self.bridge
+    }
 }
 
 /// Prepares queries: their language, their terms with weights, their vectors, all of them in one call of the embedder. Why
@@ -50,7 +58,7 @@ impl Routes {
 pub(crate) fn ask(
     retriever: &Retriever,
     texts: &[String],
-    want_vectors: bool,
+    routes: Routes,
     ctx: &RunContext,
     degraded: &mut Vec<Reason>,
 ) -> Result<Vec<Asked>, RetrievalError> {
@@ -65,7 +73,7 @@ pub(crate) fn ask(
             vectors: None,
         });
     }
-    if want_vectors {
+    if routes.need_vectors() {
         match embed(retriever, texts, ctx)? {
             Ok(embeddings) => {
                 for (query, embedding) in asked.iter_mut().zip(embeddings) {
@@ -151,10 +159,13 @@ impl Pool {
         filter: &SearchFilter,
         routes: Routes,
     ) -> Result<(), RetrievalError> {
-        let (vault, depth) = (&retriever.vault, retriever.config.recall_depth);
-        let by_words = || match routes.words {
-            true => vault.search_lexical(scope, &asked.text, filter, depth),
-            false => Ok(Vec::new()),
+        let (vault, depth) = (&retriever.vault, routes.depth);
+        let by_words = || {
+            if routes.words {
+                vault.search_lexical(scope, &asked.text, filter, depth)
+            } else {
+                Ok(Vec::new())
+            }
         };
         let scan = |vector: Option<&Vec<f32>>, wanted: bool| match vector {
             Some(vector) if wanted => vault.search_dense(scope, vector, filter, depth),
@@ -177,8 +188,12 @@ impl Pool {
         };
         // A hit without a common word is no hit: it would get a rank for nothing.
         let lexical: Vec<LexicalHit> = lexical.into_iter().filter(|hit| hit.score > 0.0).collect();
-        lexical.iter().for_each(|hit| best(&mut self.lexical, hit.chunk_key, hit.score));
-        dense.iter().for_each(|hit| best(&mut self.dense, hit.chunk_key, hit.cosine));
+        for hit in &lexical {
+            best(&mut self.lexical, hit.chunk_key, hit.score);
+        }
+        for hit in &dense {
+            best(&mut self.dense, hit.chunk_key, hit.cosine);
+        }
         self.words.push(lexical.iter().map(|hit| hit.chunk_key).collect());
         self.vectors.push(dense.iter().map(|hit| hit.chunk_key).collect());
         self.bridge.push(bridged.iter().map(|hit| hit.chunk_key).collect());

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use zhiku_core::{
-    EvidenceSet, EvidenceSetId, ExitReason, Gap, NodeRecord, Reason, RunContext, Stage, Stopped,
+    Evidence, EvidenceId, EvidenceSet, EvidenceSetId, ExitReason, Gap, NodeRecord, Reason, RunContext, Stage,
 };
 use zhiku_vault::Scope;
 
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
     fn plan(&mut self) -> Result<(Observation, Value), RetrievalError> {
         let plan = plan(&self.question.text);
         self.intent = plan.intent;
-        let asked = ask(self.retriever, &plan.sub_queries, true, self.ctx, &mut self.degraded)?;
+        let asked = ask(self.retriever, &plan.sub_queries, self.routes(), self.ctx, &mut self.degraded)?;
         self.parts = asked
             .into_iter()
             .map(|asked| Part {
@@ -128,11 +128,12 @@ impl<'a> Run<'a> {
 
     fn recall(&mut self) -> Result<(Observation, Value), RetrievalError> {
         let (retriever, scope, filter) = (self.retriever, self.scope, &self.question.filter);
+        let routes = self.routes();
         let mut n_queries = 0;
         for part in &mut self.parts {
             for asked in std::mem::take(&mut part.pending) {
                 self.ctx.check()?;
-                part.pool.recall(retriever, scope, &asked, filter, Routes::ALL)?;
+                part.pool.recall(retriever, scope, &asked, filter, routes)?;
                 n_queries += 1;
             }
         }
@@ -185,16 +186,20 @@ impl<'a> Run<'a> {
                 owners.push(i);
             }
         }
-        let asked = ask(self.retriever, &texts, true, self.ctx, &mut self.degraded)?;
+        let asked = ask(self.retriever, &texts, self.routes(), self.ctx, &mut self.degraded)?;
         for (owner, asked) in owners.into_iter().zip(asked) {
             self.parts[owner].pending.push(asked);
         }
         Ok((Observation::Rewritten { n_queries: texts.len() }, json!({ "queries": texts })))
     }
 
+    fn routes(&self) -> Routes {
+        Routes::all(self.retriever.config.recall_depth)
+    }
+
     fn finish(mut self, position: Position) -> EvidenceResult {
-        let exit_reason = position.exit.unwrap_or(ExitReason::NothingFound);
-        let stopped = matches!(exit_reason, ExitReason::Deadline | ExitReason::Cancelled);
+        let exit = position.exit.unwrap_or(ExitReason::NothingFound);
+        let stopped = matches!(exit, ExitReason::Deadline | ExitReason::Cancelled);
         if stopped {
             // What was ranked before the stop is judged after it: partial evidence is still evidence.
             let thresholds = self.retriever.config.thresholds;
@@ -202,6 +207,30 @@ impl<'a> Run<'a> {
                 .iter_mut()
                 .for_each(|part| part.verdict = assess(&part.text, &part.ranked, thresholds));
         }
+        let (items, sub_queries) = match self.collect() {
+            Ok(collected) => collected,
+            Err(error) => return self.failed(Node::Done, Instant::now(), &error),
+        };
+        let gaps = self.gaps(&sub_queries, exit);
+        let some = sub_queries.iter().any(|part| part.sufficient);
+        EvidenceResult {
+            run_id: self.ctx.run_id,
+            status: status(exit, some, !gaps.is_empty()),
+            intent: self.intent,
+            evidence_set: EvidenceSet { evidence_set_id: EvidenceSetId::new(), items },
+            sub_queries,
+            completed_stages: self.completed,
+            retryable: stopped,
+            exit_reason: exit_reason(exit, some, !gaps.is_empty()),
+            gaps,
+            node_trace: self.trace,
+            route_degraded: self.degraded,
+            failure: None,
+        }
+    }
+
+    /// The evidence of the parts that have enough, and what belongs to which part.
+    fn collect(&self) -> Result<(Vec<Evidence>, Vec<PartResult>), RetrievalError> {
         let strategy = Strategy::of(self.intent);
         let chosen: Vec<Vec<Ranked>> = self
             .parts
@@ -211,57 +240,23 @@ impl<'a> Run<'a> {
             )
             .collect();
         let collector = Collector::new(&self.retriever.vault, self.scope, self.retriever.config.max_evidence);
-        let (items, ids) = match collector.collect(&chosen, strategy) {
-            Ok(collected) => collected,
-            Err(error) => return self.failed(Node::Done, Instant::now(), &error.into()),
+        let (items, ids) = collector.collect(&chosen, strategy)?;
+        let of_part = |(part, evidence_ids): (&Part, Vec<EvidenceId>)| PartResult {
+            text: part.text.clone(),
+            // Revoked between finding and reading: it is as if it had never been there.
+            sufficient: part.verdict.is_sufficient() && !evidence_ids.is_empty(),
+            evidence_ids,
         };
-        let sub_queries: Vec<PartResult> = self
-            .parts
+        Ok((items, self.parts.iter().zip(ids).map(of_part).collect()))
+    }
+
+    fn gaps(&self, results: &[PartResult], exit: ExitReason) -> Vec<Gap> {
+        self.parts
             .iter()
-            .zip(ids)
-            .map(|(part, evidence_ids)| PartResult {
-                text: part.text.clone(),
-                // Revoked between finding and reading: it is as if it had never been there.
-                sufficient: part.verdict.is_sufficient() && !evidence_ids.is_empty(),
-                evidence_ids,
-            })
-            .collect();
-        let gaps: Vec<Gap> = self
-            .parts
-            .iter()
-            .zip(&sub_queries)
+            .zip(results)
             .filter(|(_, result)| !result.sufficient)
-            .map(|(part, _)| Gap {
-                sub_query: part.text.clone(),
-                reason: gap_reason(&part.verdict, exit_reason),
-            })
-            .collect();
-        let some = sub_queries.iter().any(|part| part.sufficient);
-        let status = match exit_reason {
-            ExitReason::Cancelled => EvidenceStatus::Cancelled,
-            ExitReason::Deadline => EvidenceStatus::BudgetExhausted,
-            _ if some && !gaps.is_empty() => EvidenceStatus::Partial,
-            _ => EvidenceStatus::Ok,
-        };
-        let exit_reason = match exit_reason {
-            ExitReason::EvidenceSufficient if !some => ExitReason::NothingFound,
-            ExitReason::EvidenceSufficient if !gaps.is_empty() => ExitReason::RetrievalBudgetExhausted,
-            other => other,
-        };
-        EvidenceResult {
-            run_id: self.ctx.run_id,
-            status,
-            intent: self.intent,
-            evidence_set: EvidenceSet { evidence_set_id: EvidenceSetId::new(), items },
-            sub_queries,
-            completed_stages: self.completed,
-            gaps,
-            retryable: stopped,
-            exit_reason,
-            node_trace: self.trace,
-            route_degraded: self.degraded,
-            failure: None,
-        }
+            .map(|(part, _)| Gap { sub_query: part.text.clone(), reason: gap_reason(&part.verdict, exit) })
+            .collect()
     }
 
     fn failed(mut self, node: Node, started: Instant, error: &RetrievalError) -> EvidenceResult {
@@ -296,6 +291,24 @@ impl Part {
     }
 }
 
+fn status(exit: ExitReason, has_evidence: bool, has_gaps: bool) -> EvidenceStatus {
+    match exit {
+        ExitReason::Cancelled => EvidenceStatus::Cancelled,
+        ExitReason::Deadline => EvidenceStatus::BudgetExhausted,
+        _ if has_evidence && has_gaps => EvidenceStatus::Partial,
+        _ => EvidenceStatus::Ok,
+    }
+}
+
+/// What the machine said, unless evidence went away while it was collected.
+fn exit_reason(exit: ExitReason, has_evidence: bool, has_gaps: bool) -> ExitReason {
+    match exit {
+        ExitReason::EvidenceSufficient if !has_evidence => ExitReason::NothingFound,
+        ExitReason::EvidenceSufficient if has_gaps => ExitReason::RetrievalBudgetExhausted,
+        other => other,
+    }
+}
+
 fn stage_of(node: Node) -> Option<Stage> {
     match node {
         Node::Plan => Some(Stage::Planning),
@@ -307,7 +320,7 @@ fn stage_of(node: Node) -> Option<Stage> {
 
 fn gap_reason(verdict: &Sufficiency, exit: ExitReason) -> Reason {
     match (exit, verdict) {
-        (ExitReason::Deadline, _) => Reason::new(Stopped::Deadline.to_string().replace(' ', "_")),
+        (ExitReason::Deadline, _) => Reason::new("deadline_passed"),
         (ExitReason::Cancelled, _) => Reason::new("cancelled"),
         (_, Sufficiency::CodeMissing(code)) => Reason::new("code_not_found").with("code", code),
         (_, Sufficiency::TooWeak) => Reason::new("evidence_too_weak"),

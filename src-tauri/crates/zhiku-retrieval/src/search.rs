@@ -31,15 +31,10 @@ pub(crate) fn search(
     ctx.check()?;
     let mut degraded = Vec::new();
     let texts = [query.text.clone()];
-    let routes = routes_of(query.mode);
-    let asked = ask(retriever, &texts, query.mode != SearchMode::Lexical, ctx, &mut degraded)?.remove(0);
+    let routes = routes_of(query.mode, retriever.config.recall_depth.max(query.k));
+    let asked = ask(retriever, &texts, routes, ctx, &mut degraded)?.remove(0);
     let mut pool = Pool::default();
-    let depth = retriever.config.recall_depth.max(query.k);
-    let deep = Retriever {
-        config: crate::RetrievalConfig { recall_depth: depth, ..retriever.config },
-        ..retriever.clone()
-    };
-    pool.recall(&deep, scope, &asked, filter, routes)?;
+    pool.recall(retriever, scope, &asked, filter, routes)?;
     let mut hits = Vec::new();
     let mut reranked = HashSet::new();
     if query.mode == SearchMode::Rerank {
@@ -62,12 +57,13 @@ pub(crate) fn search(
     Ok(SearchResponse { hits, took_ms: started.elapsed().as_secs_f64() * 1e3, route_degraded: degraded })
 }
 
-fn routes_of(mode: SearchMode) -> Routes {
+fn routes_of(mode: SearchMode, depth: usize) -> Routes {
+    let all = Routes::all(depth);
     match mode {
-        SearchMode::Lexical => Routes { words: true, vectors: false, bridge: false },
-        SearchMode::Dense => Routes { words: false, vectors: true, bridge: false },
-        SearchMode::Hybrid => Routes { bridge: false, ..Routes::ALL },
-        SearchMode::Rerank => Routes::ALL,
+        SearchMode::Lexical => Routes { vectors: false, bridge: false, ..all },
+        SearchMode::Dense => Routes { words: false, bridge: false, ..all },
+        SearchMode::Hybrid => Routes { bridge: false, ..all },
+        SearchMode::Rerank => all,
     }
 }
 

@@ -10,7 +10,7 @@ mod split;
 pub use intent::Intent;
 
 /// The most parts of one question.
-pub const MAX_SUB_QUERIES: usize = 4;
+pub(crate) const MAX_SUB_QUERIES: usize = 4;
 
 /// What is asked for, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
