@@ -150,7 +150,7 @@ impl Packer<'_> {
 
     fn pack(&mut self, weighed: Weighed) {
         if !self.current.is_empty() && !self.belongs(&weighed) {
-            self.flush();
+            self.flush(&weighed);
         }
         self.current.push(weighed);
     }
@@ -181,18 +181,14 @@ impl Packer<'_> {
             || (cost * 2 < limit && cost + next.cost <= room && cost + next.cost < limit * 5 / 4)
     }
 
-    /// Ends the chunk. Headings at its end go over to the next one.
-    fn flush(&mut self) {
-        let body = self
-            .current
-            .iter()
-            .rposition(|weighed| weighed.piece.kind != PieceKind::Heading)
-            .map_or(0, |n| n + 1);
-        let headings = if body == 0 { Vec::new() } else { self.current.split_off(body) };
-        let chunk = std::mem::replace(&mut self.current, headings);
-        if !chunk.is_empty() {
-            self.chunks.push(chunk);
-        }
+    /// Ends the chunk. What leads to the next piece (headings, "as follows:") goes over to it, if there is room.
+    fn flush(&mut self, next: &Weighed) {
+        let body = self.current.iter().rposition(|weighed| !weighed.piece.leads).map_or(0, |n| n + 1);
+        let carried: usize = self.current[body..].iter().map(|weighed| weighed.cost).sum();
+        let fits = body < self.current.len() && carried + next.cost <= self.room(&self.current[body].piece);
+        let leads = if body > 0 && fits { self.current.split_off(body) } else { Vec::new() };
+        let chunk = std::mem::replace(&mut self.current, leads);
+        self.chunks.push(chunk);
     }
 
     fn finish(mut self) -> Vec<ChunkDraft> {

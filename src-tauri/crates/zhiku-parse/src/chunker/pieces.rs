@@ -54,6 +54,8 @@ pub(super) struct Piece {
     pub(super) table: Option<Range<usize>>,
     /// From the start of this row to the end of its table.
     pub(super) table_chars_left: usize,
+    /// Says little without what follows: a heading, a short line without an end, a sentence that ends in a colon.
+    pub(super) leads: bool,
 }
 
 impl Piece {
@@ -128,7 +130,9 @@ impl Builder {
     fn push(&mut self, kind: PieceKind, text: &UnitText<'_>, range: Range<usize>) {
         if let Some(range) = trimmed(text, range) {
             let path = Rc::clone(&self.path);
-            self.pieces.push(Piece { kind, range, path, table: None, table_chars_left: 0 });
+            let leads =
+                kind == PieceKind::Heading || (kind == PieceKind::Paragraph && leads_on(text.slice(&range)));
+            self.pieces.push(Piece { kind, range, path, table: None, table_chars_left: 0, leads });
         }
     }
 
@@ -156,16 +160,28 @@ impl Builder {
             if let Some(range) = trimmed(text, range) {
                 let table_chars_left = end.saturating_sub(range.start);
                 let path = Rc::clone(&self.path);
-                self.pieces.push(Piece {
-                    kind: PieceKind::TableRow,
-                    range,
-                    path,
-                    table: Some(head.clone()),
-                    table_chars_left,
-                });
+                let table = Some(head.clone());
+                let kind = PieceKind::TableRow;
+                self.pieces.push(Piece { kind, range, path, table, table_chars_left, leads: false });
             }
         }
     }
+}
+
+/// A line such as `Earnings per Share`, or `as follows:`.
+fn leads_on(body: &str) -> bool {
+    const LONGEST_TITLE: usize = 80;
+    const LONGEST_LEAD: usize = 240;
+    let n_chars = body.chars().take(LONGEST_LEAD + 1).count();
+    let last = body.chars().last().unwrap_or(' ');
+    if matches!(last, ':' | '：') {
+        return n_chars <= LONGEST_LEAD;
+    }
+    let wordy = body.chars().filter(|c| c.is_alphabetic()).count() * 2 > n_chars;
+    n_chars <= LONGEST_TITLE
+        && wordy
+        && !body.contains('\n')
+        && (last.is_alphanumeric() || matches!(last, ')' | '）'))
 }
 
 fn is_rule(line: &str) -> bool {

@@ -91,6 +91,19 @@ fn a_table_that_is_cut_repeats_its_head() {
 }
 
 #[test]
+fn a_line_that_leads_to_the_next_piece_goes_with_it() {
+    check(
+        "One two three four. Five six seven eight.\n\nEarnings per Share\n\nNine ten. Eleven twelve.",
+        40,
+        16,
+        &[
+            (ChunkKind::Text, "Handbook > Part I", "One two three four. Five six seven eight."),
+            (ChunkKind::Text, "Handbook > Part I", "Earnings per Share\n\nNine ten. Eleven twelve."),
+        ],
+    );
+}
+
+#[test]
 fn page_chunks_carry_the_boxes_of_their_lines() {
     let line = |start: u32, end: u32, y: f32| LayoutLine {
         char_start: start,
