@@ -65,7 +65,7 @@ fn goes_on(last: &Glyph, next: &Glyph, turn: u8) -> bool {
 
 fn finish(glyphs: &[Glyph], mut members: Vec<usize>, turn: u8) -> Span {
     let n_rtl = members.iter().filter(|i| is_rtl(glyphs[**i].c)).count();
-    let n_ltr = members.iter().filter(|i| glyphs[**i].c.is_alphabetic()).count() - n_rtl;
+    let n_ltr = members.iter().map(|i| glyphs[*i].c).filter(|c| c.is_alphabetic() && !is_rtl(*c)).count();
     let centre = |i: &usize| {
         let rect = glyphs[*i].rect.upright(turn);
         f32::midpoint(rect.x0, rect.x1)
@@ -164,7 +164,40 @@ fn is_beside(small: &Span, host: &Span) -> bool {
     overlap > 0.3 * (small.rect.y1 - small.rect.y0) && apart < 0.5 * host.size
 }
 
-/// Hebrew, Arabic and their presentation forms.
+/// Letters of Hebrew, Arabic and their presentation forms. Their digits run from left to right.
 pub(super) fn is_rtl(c: char) -> bool {
-    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+    !c.is_numeric() && matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::glyphs::{Look, Space};
+    use super::*;
+
+    /// The characters of `text` side by side from the left, as one span; in the order in which they are read.
+    fn read(text: &str) -> String {
+        let glyph = |(n, c): (usize, char)| Glyph {
+            c,
+            rect: Rect { x0: n as f32 * 5.0, y0: 0.0, x1: n as f32 * 5.0 + 5.0, y1: 10.0 },
+            baseline: (n as f32 * 5.0, 8.0),
+            size: 10.0,
+            turn: 0,
+            space_before: Space::None,
+            bold: false,
+            look: Look::Visible,
+        };
+        let glyphs: Vec<Glyph> = text.chars().enumerate().map(glyph).collect();
+        let members: Vec<usize> = (0..glyphs.len()).collect();
+        let spans = make_spans(&glyphs, &members, 0);
+        spans.iter().flat_map(|span| span.glyphs.iter().map(|i| glyphs[*i].c)).collect()
+    }
+
+    #[test]
+    fn right_to_left_text_is_read_from_the_right_and_its_latin_words_from_the_left() {
+        assert_eq!(read("abc"), "abc");
+        assert_eq!(read("גבא"), "אבג");
+        assert_eq!(read("גv2בא"), "אבv2ג");
+        assert_eq!(read("٣٤"), "٣٤");
+        assert_eq!(read("٣٤ב"), "ב٣٤");
+    }
 }
