@@ -108,6 +108,9 @@ fn open<'a>(source: &Source<'a>) -> Result<PdfDocument<'a>, ParseError> {
             PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::SecurityError) => {
                 ParseError::Unsupported { name, detail: "PDF with an unknown encryption".to_owned() }
             }
+            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::FormatError) => {
+                ParseError::damaged(source.name, "its structure cannot be read")
+            }
             other => ParseError::damaged(source.name, other),
         }
     })
