@@ -6,6 +6,7 @@
 
 pub mod chunker;
 pub mod detect;
+mod encoding;
 pub mod error;
 mod formats;
 pub mod parser;

@@ -1,7 +1,17 @@
 //! One module and one line in the list per format. The order is the order of recognition: what carries a signature first,
 //! what any text could be last.
 
+mod blocks;
+mod csv;
+mod docx;
+mod html;
+mod markdown;
 mod pdf;
+#[cfg(test)]
+mod robustness;
+mod table;
+mod text;
+mod whole;
 
 use std::path::Path;
 
@@ -15,7 +25,7 @@ pub(crate) use pdf::page_failed;
 
 /// All formats.
 pub fn formats() -> &'static [&'static dyn DocumentParser] {
-    &[&pdf::Pdf]
+    &[&pdf::Pdf, &docx::Docx, &html::Html, &markdown::Markdown, &csv::Csv, &text::Text]
 }
 
 /// Loads the program library that a format needs, before the worker gives up its access to files.

@@ -1,0 +1,231 @@
+//! Tables as text files: comma, semicolon, tab or pipe between the fields, quotes, any encoding, rows of any length.
+//!
+//! A unit is a block of rows, rendered as a table that repeats the header. What a reader sees of the file is these tables one
+//! below the other, and a locator counts characters there: quotes, commas and padding differ from the file's own.
+
+use zhiku_core::{DocumentKind, Locator, ParsedUnit, Process, Trust, UnitKind};
+
+use super::table::{MAX_COLUMNS, render_parts};
+use super::whole::{Whole, decode_source, no_such_place, slice_chars, warning};
+use crate::detect::extension;
+use crate::encoding::looks_like_text;
+use crate::error::ParseError;
+use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
+
+const MAX_UNIT_CHARS: usize = 6_000;
+/// Between two units in the text that locators count in.
+const BETWEEN_UNITS: &str = "\n\n";
+const DELIMITERS: [char; 4] = [',', '\t', ';', '|'];
+
+pub(super) struct Csv;
+
+impl DocumentParser for Csv {
+    fn kind(&self) -> DocumentKind {
+        DocumentKind::Csv
+    }
+
+    fn sniff(&self, head: &[u8], name: &str) -> bool {
+        matches!(extension(name).as_deref(), Some("csv" | "tsv" | "tab")) && looks_like_text(head)
+    }
+
+    fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
+        let (decoded, lossy) = decode_source(source, None)?;
+        let (units, n_long) = units(&decoded.text);
+        let mut warnings: Vec<_> = lossy.into_iter().collect();
+        if n_long > 0 {
+            let message = format!("{n_long} rows have more than {MAX_COLUMNS} columns and were cut");
+            warnings.push(warning("columns_cut", message));
+        }
+        Whole { units, warnings }.send(DocumentKind::Csv, sink)
+    }
+
+    fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
+        let Locator::Chars { char_start, char_end } = locator else {
+            return Err(no_such_place(source, locator));
+        };
+        let (decoded, _) = decode_source(source, None)?;
+        let table =
+            units(&decoded.text).0.into_iter().map(|unit| unit.text).collect::<Vec<_>>().join(BETWEEN_UNITS);
+        slice_chars(&table, *char_start, *char_end)
+            .map(str::to_owned)
+            .ok_or_else(|| no_such_place(source, locator))
+    }
+}
+
+/// The fields of a row.
+type Row = Vec<String>;
+
+/// The units, and how many rows had to be cut.
+fn units(text: &str) -> (Vec<ParsedUnit>, usize) {
+    let rows = rows(text, delimiter(text));
+    let mut units: Vec<ParsedUnit> = Vec::new();
+    let mut start = 0;
+    for part in render_parts(&rows, MAX_UNIT_CHARS) {
+        let end = start + part.chars().count();
+        units.push(unit(start, end, part));
+        start = end + BETWEEN_UNITS.len();
+    }
+    (units, rows.iter().filter(|row| row.len() > MAX_COLUMNS).count())
+}
+
+fn unit(start: usize, end: usize, text: String) -> ParsedUnit {
+    ParsedUnit {
+        kind: UnitKind::Section,
+        locator: Locator::Chars { char_start: start as u32, char_end: end as u32 },
+        text,
+        process: Process::Text,
+        trust: Trust::Normal,
+        heading_path: Vec::new(),
+        layout: None,
+    }
+}
+
+/// Rows that hold anything. A quote opens a quoted field only at the field's beginning; one that never closes is an
+/// ordinary character, or the rest of the file would become one cell.
+fn rows(text: &str, delimiter: char) -> Vec<Row> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut rows = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let (row, next) = row(&chars, at, delimiter);
+        let is_directive = rows.is_empty() && row.concat().starts_with("sep=");
+        if !is_directive && row.iter().any(|cell| !cell.trim().is_empty()) {
+            rows.push(row);
+        }
+        at = next;
+    }
+    rows
+}
+
+fn row(chars: &[char], start: usize, delimiter: char) -> (Row, usize) {
+    let mut cells = Vec::new();
+    let mut at = start;
+    loop {
+        let (cell, next) = field(chars, at, delimiter);
+        cells.push(cell);
+        at = next;
+        match chars.get(at) {
+            Some(c) if *c == delimiter => at += 1,
+            Some(_) => return (cells, at + 1),
+            None => return (cells, at),
+        }
+    }
+}
+
+/// A quoted field is searched for its end no further than this.
+const MAX_QUOTED_CHARS: usize = 32_000;
+
+fn field(chars: &[char], start: usize, delimiter: char) -> (String, usize) {
+    if chars.get(start) == Some(&'"')
+        && let Some(quoted) = quoted_field(chars, start, delimiter)
+    {
+        return quoted;
+    }
+    let n_chars = chars[start..].iter().take_while(|c| **c != delimiter && **c != '\n').count();
+    (chars[start..start + n_chars].iter().collect(), start + n_chars)
+}
+
+fn quoted_field(chars: &[char], start: usize, delimiter: char) -> Option<(String, usize)> {
+    let mut cell = String::new();
+    let mut at = start + 1;
+    while at < chars.len().min(start + MAX_QUOTED_CHARS) {
+        match chars[at] {
+            '"' if chars.get(at + 1) == Some(&'"') => {
+                cell.push('"');
+                at += 2;
+            }
+            '"' => {
+                at += 1;
+                // `"5" pipe`: what stands behind the closing quote belongs to the field.
+                while let Some(c) = chars.get(at).filter(|c| **c != delimiter && **c != '\n') {
+                    cell.push(*c);
+                    at += 1;
+                }
+                return Some((cell, at));
+            }
+            c => {
+                cell.push(c);
+                at += 1;
+            }
+        }
+    }
+    None
+}
+
+/// The delimiter under which most rows have the same number of columns; more columns break ties.
+fn delimiter(text: &str) -> char {
+    let stated = text.lines().next().and_then(|line| line.trim_matches('"').strip_prefix("sep="));
+    if let Some(stated) = stated.and_then(|rest| rest.chars().next()) {
+        return stated;
+    }
+    let head: String = text.chars().take(20_000).collect();
+    let score = |delimiter: char| {
+        let rows = rows(&head, delimiter);
+        // The sample may end within a row.
+        let rows = if rows.len() > 3 { &rows[..rows.len() - 1] } else { &rows[..] };
+        let mut counts = std::collections::BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.len()).or_insert(0_usize) += 1;
+        }
+        let (n_columns, n_rows) =
+            counts.into_iter().max_by_key(|(columns, n)| (*n, *columns)).unwrap_or((1, 0));
+        if n_columns < 2 {
+            0.0
+        } else {
+            n_rows as f32 / rows.len() as f32 + 0.01 * (n_columns.min(30) as f32)
+        }
+    };
+    let mut best = (',', 0.0);
+    for delimiter in DELIMITERS {
+        let score = score(delimiter);
+        if score > best.1 {
+            best = (delimiter, score);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let (units, _) = units(text);
+        let found: Vec<_> = units.into_iter().map(|unit| unit.text).collect();
+        assert_eq!(found.join("\n\n"), expect);
+    }
+
+    #[test]
+    fn delimiters_are_told_by_the_rows_they_make() {
+        check("a,b\n1,2\n", "| a | b |\n| --- | --- |\n| 1 | 2 |");
+        check("a;b\n1,5;2,5\n3,5;4\n", "| a | b |\n| --- | --- |\n| 1,5 | 2,5 |\n| 3,5 | 4 |");
+        check("a\tb\n\"1\t2\"\t3", "| a | b |\n| --- | --- |\n| 1 2 | 3 |");
+        check("sep=|\na|b\n", "| a | b |\n| --- | --- |");
+        check("only\none\n", "| only |\n| --- |\n| one |");
+    }
+
+    #[test]
+    fn quotes_hold_delimiters_line_ends_and_quotes() {
+        check("a,b\n\"x, \"\"y\"\"\nz\",2\n", "| a | b |\n| --- | --- |\n| x, \"y\" z | 2 |");
+        check("a,b\n\"x,2\n3,4", "| a | b |\n| --- | --- |\n| \"x | 2 |\n| 3 | 4 |");
+        check("size,n\n5\" pipe,2\n", "| size | n |\n| --- | --- |\n| 5\" pipe | 2 |");
+    }
+
+    #[test]
+    fn ragged_rows_widen_the_table() {
+        check("a,b\n1\n1,2,3\n", "| a | b |  |\n| --- | --- | --- |\n| 1 |  |  |\n| 1 | 2 | 3 |");
+    }
+
+    #[test]
+    fn long_tables_become_several_units_that_read_again_as_themselves() {
+        let text: String = "材料,供应商\n".to_owned()
+            + &(0..2_000).map(|i| format!("材料{i},\"供应商, {i}\"\n")).collect::<Vec<_>>().concat();
+        let (units, _) = units(&text);
+        assert!(units.len() > 5);
+        let source = Source::new(text.as_bytes(), "a.csv");
+        for unit in units {
+            assert!(unit.text.starts_with("| 材料 | 供应商 |\n| --- | --- |\n| 材料"));
+            assert_eq!(Csv.read_at(&source, &unit.locator), Ok(unit.text));
+        }
+    }
+}

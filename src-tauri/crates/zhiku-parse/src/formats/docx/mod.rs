@@ -1,0 +1,71 @@
+//! Word documents (OOXML): sections by heading, with numbering, tables, notes, comments, text boxes and formulas.
+//!
+//! [`package`] opens the ZIP container within limits, [`xml`] reads its parts, [`body`] walks the document's blocks and
+//! [`inline`] the runs of a paragraph. Tracked deletions and hidden text are left out, as are page headers and footers.
+//! Deliberately absent: layout (Word's pages exist only once it is printed), macros, embedded files.
+
+mod body;
+mod inline;
+mod labels;
+mod math;
+mod numbering;
+mod package;
+mod parts;
+mod styles;
+mod xml;
+
+use zhiku_core::{DocumentKind, Locator};
+
+use super::blocks::{into_units, read_section};
+use super::whole::{Whole, no_such_place, warning};
+use crate::detect::extension;
+use crate::error::ParseError;
+use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
+
+pub(super) struct Docx;
+
+impl DocumentParser for Docx {
+    fn kind(&self) -> DocumentKind {
+        DocumentKind::Docx
+    }
+
+    fn sniff(&self, head: &[u8], name: &str) -> bool {
+        if package::is_encrypted(head) {
+            return true;
+        }
+        let holds = |mark: &[u8]| head.windows(mark.len()).any(|window| window == mark);
+        let is_named = matches!(extension(name).as_deref(), Some("docx" | "docm" | "dotx" | "dotm"));
+        head.starts_with(b"PK\x03\x04")
+            && (holds(b"word/")
+                || is_named && holds(b"[Content_Types].xml") && !holds(b"xl/") && !holds(b"ppt/"))
+    }
+
+    fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
+        read(source)?.send(DocumentKind::Docx, sink)
+    }
+
+    fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
+        read_section(&read(source)?.units, locator).ok_or_else(|| no_such_place(source, locator))
+    }
+}
+
+fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
+    let mut package = package::Package::open(source)?;
+    let parts = parts::Parts::read(&mut package)?;
+    let mut reader = body::Reader::new(&parts);
+    let blocks = reader.document(&package.document_text()?);
+    let mut warnings = parts.warnings.clone();
+    warnings.append(&mut reader.warnings);
+    if reader.n_hidden_chars > 0 {
+        let message = format!("{} characters of hidden text were left out", reader.n_hidden_chars);
+        warnings.push(warning("hidden_text_left_out", message));
+    }
+    let units = into_units(blocks, None);
+    if units.is_empty() && warnings.iter().any(|warning| warning.code == "part_damaged") {
+        return Err(ParseError::damaged(source.name, "its text cannot be read"));
+    }
+    Ok(Whole { units, warnings })
+}
+
+#[cfg(test)]
+mod tests;
