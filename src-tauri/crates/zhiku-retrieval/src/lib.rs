@@ -16,6 +16,7 @@
 //! Deliberately absent: answers, chat models, anything that knows which embedding model is in use, any way to name or widen
 //! a scope.
 
+mod amount;
 mod assess;
 mod evidence;
 mod fuse;

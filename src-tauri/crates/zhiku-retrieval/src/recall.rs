@@ -100,6 +100,9 @@ fn embed(
     texts: &[String],
     ctx: &RunContext,
 ) -> Result<Result<Vec<Embedding>, Reason>, RetrievalError> {
+    if texts.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
     let Some(embedder) = &retriever.embedder else {
         return Ok(Err(Reason::new("dense_unavailable").with("cause", "no_embedder")));
     };

@@ -323,7 +323,7 @@ fn gap_reason(verdict: &Sufficiency, exit: ExitReason) -> Reason {
         (ExitReason::Deadline, _) => Reason::new("deadline_passed"),
         (ExitReason::Cancelled, _) => Reason::new("cancelled"),
         (_, Sufficiency::CodeMissing(code)) => Reason::new("code_not_found").with("code", code),
-        (_, Sufficiency::TooWeak) => Reason::new("evidence_too_weak"),
+        (_, Sufficiency::TooWeak | Sufficiency::AmountMissing) => Reason::new("evidence_too_weak"),
         (_, Sufficiency::Nothing | Sufficiency::Sufficient) => Reason::new("nothing_found"),
     }
 }

@@ -99,6 +99,10 @@ pub(crate) enum Until {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with_space(&space("words"))
+    }
+
+    pub(crate) fn with_space(space: &EmbeddingSpace) -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let home = Home::open(dir.path().join("home")).expect("home");
         for name in ["owner", "reader"] {
@@ -109,7 +113,7 @@ impl World {
         let vault = home.create_vault(&owner, "v", None, &OpenOptions::default()).expect("vault");
         let scope = vault.scope(&owner).expect("scope");
         vault.add_member(&scope, &home.profile("reader").expect("profile"), Role::Reader).expect("member");
-        vault.set_embedding_space(&space("words")).expect("space");
+        vault.set_embedding_space(space).expect("space");
         Self { dir, vault, owner, reader }
     }
 
@@ -139,30 +143,52 @@ impl World {
     }
 
     pub(crate) fn add_until(&self, name: &str, paragraphs: &[&str], until: Until) -> VersionRef {
-        let path: PathBuf = self.dir.path().join(format!("{name}.txt"));
-        std::fs::write(&path, paragraphs.join("\n\n")).expect("write");
-        let scope = self.owner_scope();
-        let object = self.vault.put_object(&path).expect("put");
-        let registered =
-            self.vault.register_source(&scope, &path, name, DocumentKind::Text, &object).expect("register");
-        let version = registered.version;
+        let version = self.register(name, &paragraphs.join("\n\n"));
         self.stage(version, name, paragraphs);
         self.vault.publish_lexical(&[version]).expect("publish words");
         if until == Until::Vectors {
-            let vectors: Vec<_> = self
-                .vault
-                .pending_chunks(version)
-                .expect("pending")
-                .into_iter()
-                .map(|chunk| {
-                    let embedding = embedding(&chunk.indexed_text);
-                    (chunk.chunk_id, embedding.sentence, embedding.tokens)
-                })
-                .collect();
-            self.vault.store_vectors(version, &vectors).expect("vectors");
-            self.vault.publish_hybrid(&[version]).expect("publish vectors");
+            self.embed(version, embedding);
         }
         version
+    }
+
+    /// A document of one passage under a header, with vectors from elsewhere.
+    pub(crate) fn add_embedded(
+        &self,
+        name: &str,
+        header: &str,
+        text: &str,
+        embed: impl Fn(&str) -> Embedding,
+    ) -> VersionRef {
+        let version = self.register(name, text);
+        self.stage(version, header, &[text]);
+        self.vault.publish_lexical(&[version]).expect("publish words");
+        self.embed(version, embed);
+        version
+    }
+
+    fn register(&self, name: &str, text: &str) -> VersionRef {
+        let path: PathBuf = self.dir.path().join(format!("{name}.txt"));
+        std::fs::write(&path, text).expect("write");
+        let scope = self.owner_scope();
+        let object = self.vault.put_object(&path).expect("put");
+        self.vault
+            .register_source(&scope, &path, name, DocumentKind::Text, &object)
+            .expect("register")
+            .version
+    }
+
+    fn embed(&self, version: VersionRef, embed: impl Fn(&str) -> Embedding) {
+        let pending = self.vault.pending_chunks(version).expect("pending");
+        let vectors: Vec<_> = pending
+            .into_iter()
+            .map(|chunk| {
+                let embedding = embed(&chunk.indexed_text);
+                (chunk.chunk_id, embedding.sentence, embedding.tokens)
+            })
+            .collect();
+        self.vault.store_vectors(version, &vectors).expect("vectors");
+        self.vault.publish_hybrid(&[version]).expect("publish vectors");
     }
 
     /// One unit with all paragraphs, one chunk per paragraph.
