@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 /// The checkout this program was built from.
 pub(crate) fn root() -> PathBuf {
     // CARGO_MANIFEST_DIR is <root>/src-tauri/xtask; `cargo xtask` sets it at run time as well.
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     manifest.ancestors().nth(2).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 
@@ -36,7 +37,12 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
 
 /// Whether a command runs and succeeds; its output is thrown away.
 pub(crate) fn succeeds(mut command: Command) -> bool {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// What a command prints, or `None` when it cannot run or fails.
@@ -46,7 +52,11 @@ pub(crate) fn output(mut command: Command) -> Option<String> {
 }
 
 fn show(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned();
+    let program = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or(command.get_program())
+        .to_string_lossy()
+        .into_owned();
     let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
     std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
 }

@@ -29,7 +29,9 @@ pub(crate) fn bindings() -> Result<()> {
 
 fn has_display() -> bool {
     cfg!(not(target_os = "linux"))
-        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 fn demonstrate() -> Result<()> {
@@ -42,9 +44,16 @@ fn demonstrate() -> Result<()> {
         run_command(cargo(&words))
     };
     let stories = root().join("fixtures/stories");
-    zhiku(&["import", &stories.join("renovation").to_string_lossy(), &stories.join("travel").to_string_lossy()])?;
+    zhiku(&[
+        "import",
+        &stories.join("renovation").to_string_lossy(),
+        &stories.join("travel").to_string_lossy(),
+    ])?;
     zhiku(&["list"])?;
     zhiku(&["ask", "海棠 A 户型用了哪种防水材料？由谁供应？"])?;
-    zhiku(&["ask", "What is the hotel limit per night in Shanghai, and how many days do I have to file the claim?"])?;
+    zhiku(&[
+        "ask",
+        "What is the hotel limit per night in Berlin, and how many days do I have to file the claim?",
+    ])?;
     std::fs::remove_dir_all(&home).with_context(|| format!("could not remove {}", home.display()))
 }

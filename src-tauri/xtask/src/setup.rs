@@ -86,7 +86,8 @@ fn system_packages(names: &[&str]) -> Result<()> {
 }
 
 fn is_installed(name: &str) -> bool {
-    output(command("dpkg-query", &["-W", "-f=${Status}", name])).is_some_and(|status| status.ends_with("ok installed"))
+    output(command("dpkg-query", &["-W", "-f=${Status}", name]))
+        .is_some_and(|status| status.ends_with("ok installed"))
 }
 
 /// UI packages and the bundle in `ui/dist`, made anew when a source changed.
@@ -112,14 +113,19 @@ fn npm_packages(dir: &Path) -> Result<()> {
     if !succeeds(command("npm", &["--version"])) {
         bail!("Node.js with npm is missing; install Node 20 or newer and run this again");
     }
-    run(in_dir(dir, "npm", &["ci", "--no-audit", "--no-fund"])).context("UI packages could not be installed")?;
+    run(in_dir(dir, "npm", &["ci", "--no-audit", "--no-fund"]))
+        .context("UI packages could not be installed")?;
     fs::write(&stamp, wanted).context("could not write the package stamp")
 }
 
 /// Models, ONNX Runtime and PDFium, by the application's own fetcher. A failure is not the end: words can be searched without.
 fn models() -> Result<()> {
-    if let Err(error) = run(cargo(&["run", "--quiet", "--package", "zhiku-cli", "--bin", "zhiku", "--", "models", "fetch"])) {
-        eprintln!("models are not complete: {error:#}\nZhiku starts all the same; see `zhiku doctor` for what is missing");
+    if let Err(error) =
+        run(cargo(&["run", "--quiet", "--package", "zhiku-cli", "--bin", "zhiku", "--", "models", "fetch"]))
+    {
+        eprintln!(
+            "models are not complete: {error:#}\nZhiku starts all the same; see `zhiku doctor` for what is missing"
+        );
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use crate::process::{cargo, command, root, run, succeeds};
 use crate::setup::{self, in_dir};
 
 /// Crash and fault hooks are compiled in for tests only.
-const TEST_FEATURES: &str = "zhiku-vault/fault-injection,zhiku-parse/fault-injection,zhiku-cli/fault-injection";
+const TEST_FEATURES: &str =
+    "zhiku-vault/fault-injection,zhiku-parse/fault-injection,zhiku-cli/fault-injection";
 
 pub(crate) fn test(args: &[&str]) -> Result<()> {
     if !args.is_empty() {
@@ -16,13 +17,22 @@ pub(crate) fn test(args: &[&str]) -> Result<()> {
     run(cargo(&["fmt", "--all", "--check"]))?;
     licences()?;
     ui_checks()?;
-    run(cargo(&["clippy", "--workspace", "--all-targets", "--features", TEST_FEATURES, "--", "--deny", "warnings"]))?;
+    run(cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        TEST_FEATURES,
+        "--",
+        "--deny",
+        "warnings",
+    ]))?;
     run(cargo(&["test", "--workspace", "--features", TEST_FEATURES]))?;
     window()
 }
 
 fn licences() -> Result<()> {
-    run(cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
+    run(cargo(&["deny", "check", "licenses", "bans", "sources"]))?;
     if succeeds(cargo(&["deny", "check", "advisories"])) {
         eprintln!("advisories: none");
     } else if succeeds(cargo(&["deny", "fetch", "db"])) {
@@ -41,10 +51,21 @@ fn ui_checks() -> Result<()> {
 
 /// The real window through WebDriver, on a display of its own.
 fn window() -> Result<()> {
-    if !["xvfb-run", "dbus-run-session", "WebKitWebDriver"].iter().all(|tool| succeeds(command("which", &[tool]))) {
+    if !["xvfb-run", "dbus-run-session", "WebKitWebDriver"]
+        .iter()
+        .all(|tool| succeeds(command("which", &[tool])))
+    {
         eprintln!("skipped: the window under test (needs xvfb-run, dbus-run-session and WebKitWebDriver)");
         return Ok(());
     }
-    run(cargo(&["build", "--package", "zhiku-desktop", "--package", "zhiku-cli", "--features", TEST_FEATURES]))?;
+    run(cargo(&[
+        "build",
+        "--package",
+        "zhiku-desktop",
+        "--package",
+        "zhiku-cli",
+        "--features",
+        TEST_FEATURES,
+    ]))?;
     run(in_dir(&root().join("tests/e2e"), "npm", &["test", "--silent"]))
 }

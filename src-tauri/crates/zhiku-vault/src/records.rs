@@ -254,20 +254,21 @@ pub struct Department {
 }
 
 /// Whom an explicit rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RuleSubject {
     Profile(ProfileId),
     Department(DepartmentId),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DocumentRule {
     pub subject: RuleSubject,
     pub effect: AclEffect,
 }
 
 /// Who sees a document, as set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DocumentAccess {
     pub visibility: DocumentVisibility,
     /// Those who see it when the visibility is `departments`.

@@ -1,0 +1,138 @@
+//! `parse` and `import`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use zhiku_core::{DocumentState, JobStage, Searchable};
+use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, VersionRef};
+
+use super::{Result, cancel_on_interrupt, engine, owner};
+use crate::args::Global;
+use crate::output::Output;
+
+/// Some files failed.
+const DONE_IN_PART: u8 = 3;
+
+pub(super) fn parse(global: &Global, file: &Path, output: &Output) -> Result<ExitCode> {
+    let report = engine(global)?.parse(file, &cancel_on_interrupt())?;
+    let texts = || report.units.iter().map(|unit| unit.text.as_str()).collect::<Vec<_>>().join("\n\n");
+    output.result(&json!(report), texts);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn import(
+    global: &Global,
+    paths: &[PathBuf],
+    lexical_only: bool,
+    output: &Output,
+) -> Result<ExitCode> {
+    let session = owner(global)?;
+    let progress = session.watch_imports()?;
+    let mut watched: HashMap<VersionRef, PathBuf> = HashMap::new();
+    let mut failed = 0;
+    let files = session.import(paths, &mut |file| {
+        if let (true, Some(version)) = (file.queued, file.version) {
+            watched.insert(version, file.path.clone());
+        }
+    })?;
+    for file in &files {
+        if file.refusal.is_some() {
+            failed += 1;
+        }
+        output.line(&taken_in(file), || said_of(file));
+    }
+    let bar = output.bar();
+    let mut open = watched.len();
+    while open > 0 {
+        let Ok(step) = progress.recv() else { break };
+        let Some(path) = watched.get(&step.version) else { continue };
+        output.line(&line(path, &step), || settled_text(path, &step));
+        show(&bar, path, &step);
+        let searchable = step.stage == JobStage::PublishLexical;
+        if step.settled || (lexical_only && searchable) {
+            open -= 1;
+            failed += u32::from(step.state == DocumentState::Failed);
+            watched.remove(&step.version);
+        }
+    }
+    bar.finish_and_clear();
+    if !output.is_json() {
+        let documents = session.list()?;
+        let lexical =
+            documents.iter().filter(|document| document.searchable == Some(Searchable::Lexical)).count();
+        output.remark(&format!("{} documents in {}", documents.len(), session.vault_name()));
+        if lexical > 0 {
+            output
+                .remark(&format!("{lexical} of them are found by words only, until their vectors are made"));
+        }
+    }
+    Ok(if failed > 0 { ExitCode::from(DONE_IN_PART) } else { ExitCode::SUCCESS })
+}
+
+fn taken_in(file: &ImportedFile) -> Value {
+    let state = match (&file.refusal, file.queued) {
+        (Some(_), _) => "failed",
+        (None, true) => "queued",
+        (None, false) => "published",
+    };
+    json!({
+        "path": file.path.to_string_lossy(),
+        "document": file.version.map(|version| version.document),
+        "version": file.version.map(|version| version.version),
+        "state": state,
+        "stage": if file.queued { "parse" } else if file.refusal.is_some() { "detect" } else { "done" },
+        "done": 0,
+        "total": 0,
+        "reason": file.refusal,
+    })
+}
+
+fn said_of(file: &ImportedFile) -> Option<String> {
+    let name = file.path.display();
+    if let Some(reason) = &file.refusal {
+        return Some(format!("refused    {name}: {}", reason_text(reason)));
+    }
+    match file.outcome {
+        Some(RegisterOutcome::SameBytes) if !file.queued => Some(format!("unchanged  {name}")),
+        _ => None,
+    }
+}
+
+fn line(path: &Path, step: &ImportProgress) -> Value {
+    json!({
+        "path": path.to_string_lossy(),
+        "document": step.version.document,
+        "version": step.version.version,
+        "state": step.state,
+        "stage": step.stage,
+        "done": step.done,
+        "total": step.total,
+        "reason": step.reason,
+    })
+}
+
+fn settled_text(path: &Path, step: &ImportProgress) -> Option<String> {
+    if !step.settled {
+        return None;
+    }
+    let reason = step.reason.as_ref().map(|reason| format!(": {}", reason_text(reason))).unwrap_or_default();
+    Some(format!("{:<10} {}{reason}", step.state.as_str(), path.display()))
+}
+
+fn reason_text(reason: &zhiku_core::Reason) -> String {
+    let args =
+        reason.args.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+    if args.is_empty() { reason.code.clone() } else { format!("{} ({args})", reason.code) }
+}
+
+fn show(bar: &indicatif::ProgressBar, path: &Path, step: &ImportProgress) {
+    bar.set_length(u64::from(step.total));
+    bar.set_position(u64::from(step.done));
+    bar.set_message(format!(
+        "{} {}",
+        step.stage.as_str(),
+        path.file_name().unwrap_or_default().to_string_lossy()
+    ));
+}

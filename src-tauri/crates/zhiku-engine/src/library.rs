@@ -1,0 +1,132 @@
+//! Documents: import, list, show, retry, remove.
+
+use std::path::{Path, PathBuf};
+
+use zhiku_core::{DocumentId, JobId, Reason};
+use zhiku_ingest::{Imported, files_below, import_path};
+use zhiku_vault::{
+    DocumentDetail, DocumentFilter, DocumentSummary, Job, Receipt, RegisterOutcome, VersionRef,
+};
+
+use crate::error::{EngineError, Result};
+use crate::session::Session;
+
+/// What became of one file of an import.
+#[derive(Clone, Debug)]
+pub struct ImportedFile {
+    pub path: PathBuf,
+    /// The document's version; `None` when the file was refused.
+    pub version: Option<VersionRef>,
+    pub outcome: Option<RegisterOutcome>,
+    /// Whether work is queued for it.
+    pub queued: bool,
+    pub refusal: Option<Reason>,
+}
+
+impl Session {
+    /// Takes in files and folders and queues the work; tells about each file as soon as it is taken in. Returns before
+    /// anything is parsed: follow with [`Session::watch_imports`].
+    pub fn import(
+        &self,
+        paths: &[PathBuf],
+        on_file: &mut dyn FnMut(&ImportedFile),
+    ) -> Result<Vec<ImportedFile>> {
+        let pipeline = self.pipeline()?;
+        let scope = self.scope()?;
+        let mut files = Vec::new();
+        for path in paths {
+            let below = match files_below(path) {
+                Ok(below) => below,
+                Err(error) => {
+                    let file = refused(
+                        path,
+                        Reason::new("file_unreadable").with("name", name(path)).with("detail", error.kind()),
+                    );
+                    on_file(&file);
+                    files.push(file);
+                    continue;
+                }
+            };
+            for path in below {
+                let file = match import_path(self.vault(), &scope, &path)? {
+                    Imported::Queued(registered) => {
+                        pipeline.wake();
+                        taken(path, registered.version, registered.outcome, true)
+                    }
+                    Imported::Unchanged(registered) => {
+                        taken(path, registered.version, registered.outcome, false)
+                    }
+                    Imported::Refused(reason) => refused(&path, reason),
+                };
+                on_file(&file);
+                files.push(file);
+            }
+        }
+        Ok(files)
+    }
+
+    pub fn list(&self) -> Result<Vec<DocumentSummary>> {
+        Ok(self.vault().list_documents(&self.scope()?, &DocumentFilter::default())?)
+    }
+
+    pub fn show(&self, document: DocumentId) -> Result<DocumentDetail> {
+        Ok(self.vault().show(&self.scope()?, document)?)
+    }
+
+    /// The import queue, newest first.
+    pub fn jobs(&self) -> Result<Vec<Job>> {
+        Ok(self.vault().jobs(&self.scope()?)?)
+    }
+
+    /// Tries the newest version of a document again.
+    pub fn retry(&self, document: DocumentId) -> Result<()> {
+        let scope = self.scope()?;
+        let newest = self.vault().show(&scope, document)?.summary.newest;
+        self.vault().retry_version(&scope, VersionRef { document, version: newest })?;
+        self.pipeline()?.wake();
+        Ok(())
+    }
+
+    pub fn cancel_import(&self, job: JobId) -> Result<()> {
+        Ok(self.vault().cancel_job(&self.scope()?, job)?)
+    }
+
+    /// Removes a document and all that was made from it. The very next question does not see it.
+    pub fn remove(&self, document: DocumentId) -> Result<Receipt> {
+        Ok(self.vault().remove(&self.scope()?, document)?)
+    }
+
+    /// Looks for anything that is left of a removed document.
+    pub fn verify_removed(&self, document: DocumentId) -> Result<Receipt> {
+        Ok(self.vault().verify_removed(&self.scope()?, document)?)
+    }
+
+    /// The document with this id, or with exactly this title.
+    pub fn find_document(&self, id_or_title: &str) -> Result<DocumentId> {
+        if let Ok(id) = id_or_title.parse() {
+            return Ok(id);
+        }
+        let matching: Vec<_> =
+            self.list()?.into_iter().filter(|document| document.title == id_or_title).collect();
+        match matching.as_slice() {
+            [one] => Ok(one.document),
+            [] => Err(EngineError::not_found("document")),
+            _ => Err(EngineError::invalid(format!(
+                "{} documents are named {id_or_title}; use the id",
+                matching.len()
+            ))),
+        }
+    }
+}
+
+fn taken(path: PathBuf, version: VersionRef, outcome: RegisterOutcome, queued: bool) -> ImportedFile {
+    ImportedFile { path, version: Some(version), outcome: Some(outcome), queued, refusal: None }
+}
+
+fn refused(path: &Path, reason: Reason) -> ImportedFile {
+    ImportedFile { path: path.to_owned(), version: None, outcome: None, queued: false, refusal: Some(reason) }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
