@@ -1,0 +1,153 @@
+//! What lives as long as the program: the engine and its session, references handed to the viewer, fetches under way.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tauri::{AppHandle, Manager};
+use tauri_specta::Event;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use zhiku_core::{DocumentId, VersionNumber};
+use zhiku_engine::{AccessMode, Engine, EngineConfig, ImportProgress, Session};
+
+use crate::arguments::Arguments;
+use crate::ipc::dto::{Invalidated, Tag};
+use crate::ipc::error::IpcError;
+use crate::meter::Meter;
+use crate::opened;
+
+/// News of the import queue is passed on at most this often.
+const NEWS_EVERY: Duration = Duration::from_millis(200);
+
+/// The program's state. The session opens with the first command, so that the window is there to say what went wrong.
+pub(crate) struct App {
+    arguments: Arguments,
+    session: Mutex<Option<Session>>,
+    media: Mutex<HashMap<(DocumentId, VersionNumber), String>>,
+    fetching: Arc<Mutex<HashMap<String, u64>>>,
+    meter: Mutex<Meter>,
+}
+
+impl App {
+    pub(crate) fn new(arguments: Arguments) -> Self {
+        Self {
+            arguments,
+            session: Mutex::default(),
+            media: Mutex::default(),
+            fetching: Arc::default(),
+            meter: Mutex::default(),
+        }
+    }
+
+    /// The signed-in session; opens engine and vault when they are not open yet. An error leaves them closed: the next call
+    /// tries again.
+    pub(crate) fn session(&self, app: &AppHandle) -> Result<Session, IpcError> {
+        let mut open = lock(&self.session);
+        if let Some(session) = open.as_ref() {
+            return Ok(session.clone());
+        }
+        let session = self.open()?;
+        opened::clear(&session);
+        watch_imports(app.clone(), &session)?;
+        *open = Some(session.clone());
+        Ok(session)
+    }
+
+    fn open(&self) -> Result<Session, IpcError> {
+        let engine = Engine::open(EngineConfig::new(EngineConfig::default_home()?, "Zhiku")?)?;
+        let principal = engine.sign_in(self.arguments.profile.as_deref())?;
+        Ok(engine.open_vault(&principal, self.arguments.vault.as_deref(), AccessMode::Owner)?)
+    }
+
+    /// An opaque name for a version's bytes. It grants nothing: every request under it is checked again.
+    pub(crate) fn media_ref(&self, document: DocumentId, version: VersionNumber) -> String {
+        lock(&self.media).entry((document, version)).or_insert_with(|| Uuid::now_v7().simple().to_string()).clone()
+    }
+
+    pub(crate) fn media(&self, media_ref: &str) -> Option<(DocumentId, VersionNumber)> {
+        lock(&self.media).iter().find(|(_, known)| known.as_str() == media_ref).map(|(version, _)| *version)
+    }
+
+    pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {
+        lock(&self.meter)
+    }
+
+    /// Bytes done of each model that is being fetched.
+    pub(crate) fn fetching(&self) -> HashMap<String, u64> {
+        lock(&self.fetching).clone()
+    }
+
+    /// Notes that a model is being fetched; nothing when it already is.
+    pub(crate) fn begin_fetch(&self, model: &str) -> Option<Fetch> {
+        let mut fetching = lock(&self.fetching);
+        if fetching.contains_key(model) {
+            return None;
+        }
+        fetching.insert(model.to_owned(), 0);
+        Some(Fetch {
+            model: model.to_owned(),
+            fetching: Arc::clone(&self.fetching),
+            cancel: CancellationToken::new(),
+        })
+    }
+}
+
+/// A fetch under way; dropping it ends the note of it.
+pub(crate) struct Fetch {
+    model: String,
+    fetching: Arc<Mutex<HashMap<String, u64>>>,
+    cancel: CancellationToken,
+}
+
+impl Fetch {
+    pub(crate) fn progress(&self, done: u64) {
+        lock(&self.fetching).insert(self.model.clone(), done);
+    }
+
+    pub(crate) fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+}
+
+impl Drop for Fetch {
+    fn drop(&mut self) {
+        lock(&self.fetching).remove(&self.model);
+    }
+}
+
+/// Tells the window which parts of it are out of date.
+pub(crate) fn invalidate(app: &AppHandle, tags: &[Tag]) {
+    if let Err(error) = (Invalidated { tags: tags.to_vec() }).emit(app) {
+        tracing::warn!(%error, "the window could not be told of a change");
+    }
+}
+
+/// Passes news of the import queue on, gathered into a few messages a second.
+fn watch_imports(app: AppHandle, session: &Session) -> Result<(), IpcError> {
+    let news = session.watch_imports()?;
+    let watch = move || {
+        while let Ok(first) = news.recv() {
+            let until = Instant::now() + NEWS_EVERY;
+            record(&app, &first);
+            while let Ok(next) = news.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                record(&app, &next);
+            }
+            invalidate(&app, &[Tag::Library, Tag::Work]);
+        }
+    };
+    std::thread::Builder::new()
+        .name("zhiku-import-news".to_owned())
+        .spawn(watch)
+        .map(|_| ())
+        .map_err(|error| IpcError::environment("watch the import queue", &error))
+}
+
+fn record(app: &AppHandle, news: &ImportProgress) {
+    app.state::<App>().meter().record((news.version.document, news.stage), news.done, Instant::now());
+}
+
+/// A poisoned lock still guards whole values here: each update is one assignment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

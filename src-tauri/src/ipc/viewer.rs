@@ -1,0 +1,91 @@
+//! Searching passages and opening sources at their place.
+
+use tauri::{AppHandle, Manager};
+use zhiku_core::{BudgetLimits, DocumentKind, Locator as CoreLocator, RunContext, SearchMode, SearchQuery, VersionNumber};
+use zhiku_engine::SearchFilter;
+
+use super::dto::{Locator, SearchResult, Source, SourceUnit};
+use super::error::IpcError;
+use super::{blocking, id};
+use crate::app::App;
+use crate::opened;
+
+/// The most hits of one search.
+const MOST_HITS: u32 = 50;
+
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn search(app: AppHandle, query: String, limit: u32) -> Result<SearchResult, IpcError> {
+    blocking(&app, move |session| {
+        let query = SearchQuery { text: query, k: limit.min(MOST_HITS) as usize, mode: SearchMode::Rerank };
+        let ctx = RunContext::new(BudgetLimits::default());
+        let found = session.search(&query, &SearchFilter::default(), &ctx)?;
+        Ok(SearchResult {
+            hits: found.hits.into_iter().map(Into::into).collect(),
+            took_ms: found.took_ms,
+            degraded: found.route_degraded.into_iter().map(Into::into).collect(),
+        })
+    })
+    .await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_open(app: AppHandle, document: String, version: u32) -> Result<Source, IpcError> {
+    let handle = app.clone();
+    blocking(&app, move |session| {
+        let view = session.source(id(&document, "document")?, VersionNumber(version))?;
+        let size = session.original(view.document, view.version)?.bytes;
+        let drawn_here = view.kind == DocumentKind::Pdf;
+        let media = handle.state::<App>().media_ref(view.document, view.version);
+        Ok(Source {
+            document,
+            version,
+            latest_version: view.published.map_or(version, |published| published.0.max(version)),
+            title: view.title,
+            kind: view.kind.into(),
+            size_bytes: size as f64,
+            warnings: view.warnings.into_iter().map(Into::into).collect(),
+            media_ref: drawn_here.then_some(media),
+        })
+    })
+    .await
+}
+
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_units(app: AppHandle, document: String, version: u32) -> Result<Vec<SourceUnit>, IpcError> {
+    blocking(&app, move |session| {
+        let view = session.source(id(&document, "document")?, VersionNumber(version))?;
+        Ok(view.units.into_iter().map(Into::into).collect())
+    })
+    .await
+}
+
+/// Where some characters of a unit stand: on a page, with the boxes that cover exactly them.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_place(
+    app: AppHandle,
+    unit_id: String,
+    char_start: u32,
+    char_end: u32,
+) -> Result<Locator, IpcError> {
+    blocking(&app, move |session| {
+        let place = session.place(id(&unit_id, "source")?, char_start, char_end)?;
+        Ok(match place.locator {
+            CoreLocator::Page { page_index, page_label, .. } => {
+                CoreLocator::Page { page_index, page_label, boxes: place.boxes }.into()
+            }
+            other => other.into(),
+        })
+    })
+    .await
+}
+
+/// Opens the original in the program that the system has for it.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_open_original(app: AppHandle, document: String, version: u32) -> Result<(), IpcError> {
+    blocking(&app, move |session| opened::open(session, id(&document, "document")?, VersionNumber(version))).await
+}
