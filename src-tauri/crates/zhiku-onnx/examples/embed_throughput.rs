@@ -33,8 +33,15 @@ fn main() -> Result<(), Failure> {
     };
     let options = EmbedderOptions::new("e5");
     let intra_threads = options.intra_threads;
+    let before = resident_mb();
     let embedder = E5Embedder::open(&files, options)?;
+    println!("loading adds {} MB", resident_mb() - before);
     let texts = passages(&embedder);
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for texts in borrowed[..64].chunks(32) {
+        embedder.embed(texts, EmbedSide::Passage, Priority::Background, &RunContext::background())?;
+        println!("after {} passages {} MB", texts.len(), resident_mb() - before);
+    }
     let tokenizer = Tokenizer::from_file(&files.tokenizer).map_err(|error| error.to_string())?;
     let mut ids = Vec::new();
     for text in &texts {
@@ -49,7 +56,6 @@ fn main() -> Result<(), Failure> {
         .commit_from_file(&files.model)?;
 
     let rate = |took: Duration| n_tokens as f64 / took.as_secs_f64();
-    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
     println!("{PASSAGES} passages, {n_tokens} tokens, {intra_threads} threads");
     // Taken in turns, so that both see the same load of the machine.
     let (mut bare, mut ours) = (Duration::ZERO, Duration::ZERO);
@@ -75,6 +81,13 @@ fn bare_loop(session: &mut Session, ids: &[Vec<i64>]) -> Result<(), Failure> {
         ])?;
     }
     Ok(())
+}
+
+/// Memory of this process; 0 where the system does not say.
+fn resident_mb() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<i64>().ok()).unwrap_or(0) / 1024
 }
 
 /// Passages of about the same length, as chunks of documents are.
