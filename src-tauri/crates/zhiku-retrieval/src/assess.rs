@@ -136,7 +136,7 @@ mod tests {
             centred: Some(0.6),
             weakest: Some(weakest),
             coverage,
-            crosses: false,
+            ..Relevance::default()
         }
     }
 

@@ -22,6 +22,7 @@ mod evidence;
 mod fuse;
 mod language;
 pub mod machine;
+mod naming;
 mod outcome;
 mod plan;
 mod recall;

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use zhiku_core::{Reason, RunContext, Scores, SearchHit, SearchMode, SearchQuery, SearchResponse};
 use zhiku_vault::{ChunkKey, ChunkRow, Scope, SearchFilter};
 
 use crate::language::language_of;
+use crate::naming::Naming;
 use crate::outcome::RetrievalError;
 use crate::recall::{Asked, Pool, Routes, ask, note};
 use crate::rerank::{Relevance, crosses, relevance};
@@ -139,11 +141,19 @@ pub(crate) fn rerank(
         Some(_) => retriever.vault.token_vectors(scope, &keys)?.into_iter().collect(),
         None => HashMap::new(),
     };
-    let ranked: Vec<Ranked> = candidates
+    let mut naming = Naming::new(&retriever.vault, &asked.text);
+    let titled: Vec<(ChunkRow, f32, f32)> = candidates
         .into_iter()
         .map(|(row, fused)| {
-            let relevance =
-                relevance(asked, &row.chunk.indexed_text(), tokens.get(&row.key), &retriever.means);
+            let named = naming.of(&row.title)?;
+            Ok((row, fused, named))
+        })
+        .collect::<Result<_, RetrievalError>>()?;
+    let ranked: Vec<Ranked> = titled
+        .into_par_iter()
+        .map(|(row, fused, named)| {
+            let tokens = tokens.get(&row.key);
+            let relevance = relevance(asked, &row.chunk.indexed_text(), tokens, &retriever.means, named);
             let scores = Scores { rerank: relevance.score(), ..scores_of(pool, row.key, fused) };
             Ranked { row, scores, relevance }
         })

@@ -68,7 +68,8 @@ impl WeightedTerms {
         }
         let held: f32 =
             self.terms.iter().filter(|(term, _)| found.contains(term)).map(|(_, weight)| weight).sum();
-        held / total
+        // An empty sum is -0.0, which a trace would show.
+        held / total + 0.0
     }
 }
 

@@ -107,3 +107,18 @@ fn a_filter_narrows_every_route() {
         .expect("search");
     assert_eq!(found.hits.iter().map(|hit| hit.title.as_str()).collect::<Vec<_>>(), ["other"]);
 }
+
+#[test]
+fn among_like_passages_that_of_the_named_document_comes_first() {
+    let world = World::new();
+    world.add("BORNHOLM_2019_10K", &["Revenue rose by five percent over the year before."]);
+    world.add("ELDORADO_2019_10K", &["Revenue rose by seven percent over the year before."]);
+    world.add("ELDORADO_2020_10K", &["Revenue rose by eight percent over the year before."]);
+    let best = |text: &str| {
+        let response = search(&world.retriever(), &world.owner_scope(), text, SearchMode::Rerank);
+        response.hits[0].title.clone()
+    };
+    assert_eq!(best("By how much did the revenue of El Dorado rise in FY2019?"), "ELDORADO_2019_10K");
+    assert_eq!(best("By how much did the revenue of El Dorado rise in FY2020?"), "ELDORADO_2020_10K");
+    assert_eq!(best("By how much did the revenue of Born Holm rise?"), "BORNHOLM_2019_10K");
+}
