@@ -62,7 +62,10 @@ impl App {
 
     /// An opaque name for a version's bytes. It grants nothing: every request under it is checked again.
     pub(crate) fn media_ref(&self, document: DocumentId, version: VersionNumber) -> String {
-        lock(&self.media).entry((document, version)).or_insert_with(|| Uuid::now_v7().simple().to_string()).clone()
+        lock(&self.media)
+            .entry((document, version))
+            .or_insert_with(|| Uuid::now_v7().simple().to_string())
+            .clone()
     }
 
     pub(crate) fn media(&self, media_ref: &str) -> Option<(DocumentId, VersionNumber)> {

@@ -39,7 +39,9 @@ pub fn run() -> anyhow::Result<()> {
                 .min_inner_size(720.0, 480.0)
                 // The page never leaves the application; addresses open in the browser, after a question.
                 .on_navigation(|address| {
-                    matches!(address.scheme(), "tauri") || address.host_str() == Some("tauri.localhost") || cfg!(dev)
+                    matches!(address.scheme(), "tauri")
+                        || address.host_str() == Some("tauri.localhost")
+                        || cfg!(dev)
                 })
                 .build()?;
             Ok(())

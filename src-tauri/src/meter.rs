@@ -49,7 +49,11 @@ mod tests {
         let mut meter = Meter::default();
         assert_eq!(meter.speed(), None);
         for second in 0..=30 {
-            meter.record((document, JobStage::Embed), u32::try_from(second * second).expect("small"), at(second));
+            meter.record(
+                (document, JobStage::Embed),
+                u32::try_from(second * second).expect("small"),
+                at(second),
+            );
         }
         assert_eq!(meter.speed(), Some(50.0));
         meter.record((document, JobStage::Publish), 1, at(31));

@@ -56,7 +56,11 @@ fn file_name(title: &str, kind: DocumentKind) -> String {
     };
     let safe: String = title
         .chars()
-        .map(|character| if character.is_control() || "/\\:*?\"<>|".contains(character) { '_' } else { character })
+        .map(
+            |character| {
+                if character.is_control() || "/\\:*?\"<>|".contains(character) { '_' } else { character }
+            },
+        )
         .take(120)
         .collect();
     let safe = safe.trim_matches([' ', '.']);

@@ -14,7 +14,11 @@ use crate::ipc::error::{ErrorCode, IpcError};
 /// The origins of our own page on the platforms.
 const ORIGINS: &[&str] = &["tauri://localhost", "http://tauri.localhost", "https://tauri.localhost"];
 
-pub(crate) fn respond(context: UriSchemeContext<'_, Wry>, request: Request<Vec<u8>>, responder: UriSchemeResponder) {
+pub(crate) fn respond(
+    context: UriSchemeContext<'_, Wry>,
+    request: Request<Vec<u8>>,
+    responder: UriSchemeResponder,
+) {
     let app = context.app_handle().clone();
     tauri::async_runtime::spawn_blocking(move || responder.respond(answer(&app, &request)));
 }
@@ -49,12 +53,15 @@ fn bytes(app: &AppHandle, request: &Request<Vec<u8>>, origin: &str) -> Result<Re
         Some(Some(range)) => range,
         Some(None) => {
             let total = format!("bytes */{}", original.bytes);
-            let response = head(StatusCode::RANGE_NOT_SATISFIABLE, origin).header(header::CONTENT_RANGE, total);
+            let response =
+                head(StatusCode::RANGE_NOT_SATISFIABLE, origin).header(header::CONTENT_RANGE, total);
             return finish(response, Vec::new());
         }
     };
-    let body = read(&mut original.file, &range).map_err(|error| IpcError::environment("read the original", &error))?;
-    let mut response = head(if wanted.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK }, origin);
+    let body = read(&mut original.file, &range)
+        .map_err(|error| IpcError::environment("read the original", &error))?;
+    let mut response =
+        head(if wanted.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK }, origin);
     if wanted.is_some() {
         let covered = format!("bytes {}-{}/{}", range.start, range.end - 1, original.bytes);
         response = response.header(header::CONTENT_RANGE, covered);

@@ -2,9 +2,9 @@
 // language, the citation opened at its place, everything once by keyboard alone, pictures in both languages and themes,
 // axe-core over every view. Run it through run.sh, which brings display, session bus and keychain.
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import assert from "node:assert/strict";
 import { Key } from "selenium-webdriver";
@@ -12,18 +12,13 @@ import { eventually, here, root, Window, within } from "./window.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const fixture = (path) => join(root, "fixtures", path);
-const files = [
-  fixture("stories/renovation/售后服务规定.pdf"),
-  fixture("stories/renovation/案例-海棠A户型.docx"),
-  fixture("documents/text/rules_gbk.txt"),
-  fixture("stories/travel/Travel Policy.pdf"),
-];
 
 let failures = 0;
 async function check(name, body) {
   const started = Date.now();
   try {
     await within(240, name, body());
+    await noViolations();
     console.log(`ok    ${name} (${Date.now() - started} ms)`);
   } catch (error) {
     failures += 1;
@@ -34,6 +29,32 @@ async function check(name, body) {
 
 const world = Window.world();
 const window_ = new Window(world);
+// The files are dropped from a folder of their own, so that one of them can change.
+const documents = join(world, "documents");
+mkdirSync(documents);
+const rule = join(documents, "售后服务规定.pdf");
+const files = ["stories/renovation/售后服务规定.pdf", "stories/renovation/案例-海棠A户型.docx", "documents/text/rules_gbk.txt", "stories/travel/Travel Policy.pdf"].map(
+  (path) => {
+    const to = join(documents, basename(path));
+    copyFileSync(fixture(path), to);
+    return to;
+  },
+);
+
+function drop(paths) {
+  return within(40, "the drop", promisify(execFile)("python3", [join(here, "drop.py"), "知库", ...paths]));
+}
+
+/** Nothing moves any more: two looks at the scrolled places are the same. */
+async function settled() {
+  let before = "";
+  await eventually("the page is at rest", async () => {
+    const now = await window_.run(`return JSON.stringify([...document.querySelectorAll("[tabindex='0'][role=region]")].map((e) => [e.scrollTop, e.scrollHeight]))`);
+    const same = now === before;
+    before = now;
+    return same;
+  });
+}
 
 async function axe(view) {
   await window_.run(`if (window.axe === undefined) { ${axeSource} }`);
@@ -84,6 +105,7 @@ async function answered(question) {
       ),
     90,
   );
+  await settled();
 }
 
 function lastCitation() {
@@ -164,7 +186,19 @@ async function look(language, theme) {
   await window_.find("textarea");
 }
 
+/** What the page tried against its own policy since the last look. */
+async function noViolations() {
+  const found = await window_.run(`
+    if (window.violations === undefined) {
+      window.violations = [];
+      document.addEventListener("securitypolicyviolation", (e) => window.violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));
+    }
+    return window.violations`);
+  assert.deepEqual(found, [], "violations of the content security policy");
+}
+
 const startMs = await window_.open();
+await noViolations();
 console.log(`      the window was there after ${startMs} ms`);
 try {
   await window_.size(1280, 820);
@@ -185,7 +219,7 @@ try {
   });
 
   await check("files dropped on the window are taken in", async () => {
-    await within(40, "the drop", promisify(execFile)("python3", [join(here, "drop.py"), "知库", ...files]));
+    await drop(files);
     await window_.sees("案例-海棠A户型");
     await window_.shot("importing-zh-light");
     await eventually(
@@ -227,6 +261,20 @@ try {
     const marked = await eventually("a mark", () => window_.run(`return [...document.querySelectorAll("aside mark")].map((m) => m.textContent).join("")`));
     assert.match(marked, /证明/u);
     await window_.shot("text-source-en-light");
+  });
+
+  await check("a new version is cited by the next answer, and the old answer still opens the old one", async () => {
+    copyFileSync(fixture("stories/renovation/v2/售后服务规定.pdf"), rule);
+    await drop([rule]);
+    await eventually("the second version is there", () => window_.run(`return document.querySelector("nav .version")?.textContent === "v2"`), 120);
+    await ask("防水的保修期是多长？");
+    assert.match(await window_.run(`return [...document.querySelectorAll("article")].at(-1).innerText`), /八年/u);
+    await (await window_.run(`return document.querySelector("article [data-citation]")`)).click();
+    await window_.sees("A newer version exists (version 2)");
+    await highlightCoversQuote(await window_.run(`return document.querySelector("article section .quote").textContent`));
+    await window_.shot("newer-version-en-light");
+    await (await lastCitation()).click();
+    await eventually("the new version is open", async () => !(await window_.text()).includes("A newer version exists"));
   });
 
   await check("what the documents do not say is refused", async () => {
@@ -308,10 +356,8 @@ try {
     await window_.press("删除密钥");
     await window_.sees("未设置密钥");
     await window_.press("删除");
-    await eventually("a question before deleting", async () => {
-      await window_.run(`[...document.querySelectorAll(".confirm button")][0].click()`);
-      return (await window_.run(`return document.querySelectorAll(".page li").length`)) === 0;
-    });
+    await (await window_.find(".confirm button")).click();
+    await eventually("the service is gone", () => window_.run(`return document.querySelectorAll(".page li").length === 0`));
     await window_.keys(Key.ESCAPE);
   });
 

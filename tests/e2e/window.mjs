@@ -66,6 +66,7 @@ export class Window {
       XDG_CONFIG_HOME: join(world, "config"),
       XDG_DATA_HOME: join(world, "data"),
       XDG_CACHE_HOME: join(world, "cache"),
+      ZHIKU_MODELS: process.env.ZHIKU_MODELS ?? join(homedir(), ".cache/zhiku/models"),
       LANG: process.env.ZHIKU_E2E_LANG ?? "zh_CN.UTF-8",
       LIBGL_ALWAYS_SOFTWARE: "1",
     };

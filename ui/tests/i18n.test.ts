@@ -89,6 +89,7 @@ describe("numbers in the reader's language", () => {
   it("writes sizes, numbers and durations", () => {
     expect(formatNumber(100000, "en")).toBe("100,000");
     expect(formatSize(118_000_000, "en")).toBe("118 MB");
+    expect(formatSize(193, "en")).toBe("193 B");
     expect(formatSize(1_440_000, "en")).toBe("1.4 MB");
     expect(formatDuration(74, "zh-CN", zh)).toBe("1 分钟");
     expect(formatDuration(0.2, "en", en)).toBe("1 s");

@@ -1,7 +1,7 @@
 //! Conversations, questions, and the stream of an answer.
 
-use tauri::ipc::Channel;
 use tauri::AppHandle;
+use tauri::ipc::Channel;
 use zhiku_core::ConversationId;
 use zhiku_engine::{ConversationTurn, SearchFilter, Session, WriterChoice};
 
@@ -60,7 +60,8 @@ pub(super) async fn ask(app: AppHandle, request: AskRequest) -> Result<AskTicket
 }
 
 fn put(session: &Session, request: AskRequest) -> Result<AskTicket, IpcError> {
-    let documents = request.documents.iter().map(|text| id(text, "document")).collect::<Result<Vec<_>, _>>()?;
+    let documents =
+        request.documents.iter().map(|text| id(text, "document")).collect::<Result<Vec<_>, _>>()?;
     let conversation = match &request.conversation_id {
         Some(text) => id(text, "conversation")?,
         None => session.create_conversation(&title(&request.question))?.conversation_id,
@@ -96,7 +97,8 @@ pub(super) async fn run_subscribe(
     events: Channel<AnswerEvent>,
 ) -> Result<StreamEnd, IpcError> {
     let mut stream =
-        blocking(&app, move |session| Ok(session.subscribe(id(&run_id, "run")?, u64::from(after_seq))?)).await?;
+        blocking(&app, move |session| Ok(session.subscribe(id(&run_id, "run")?, u64::from(after_seq))?))
+            .await?;
     let mut end = StreamEnd { last_seq: after_seq, terminal: false };
     let nothing_withdrawn = Withdrawn::default();
     while let Some(event) = stream.recv().await {

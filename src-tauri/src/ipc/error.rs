@@ -32,7 +32,13 @@ pub struct IpcError {
 impl IpcError {
     /// Something of ours did not do what it must.
     pub fn bug(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::Internal, message: message.into(), hint: None, fault: Fault::Bug, retryable: false }
+        Self {
+            code: ErrorCode::Internal,
+            message: message.into(),
+            hint: None,
+            fault: Fault::Bug,
+            retryable: false,
+        }
     }
 
     pub fn invalid(message: impl Into<String>) -> Self {

@@ -67,7 +67,9 @@ pub(super) async fn work_status(app: AppHandle) -> Result<Option<WorkStatus>, Ip
             total,
             per_second: speed,
             // Of several files only the current one's length is known.
-            seconds_left: speed.filter(|speed| files_left == 1 && *speed > 0.0 && left > 0.0).map(|speed| left / speed),
+            seconds_left: speed
+                .filter(|speed| files_left == 1 && *speed > 0.0 && left > 0.0)
+                .map(|speed| left / speed),
             paused: session.imports_paused(),
         }))
     })
@@ -75,14 +77,21 @@ pub(super) async fn work_status(app: AppHandle) -> Result<Option<WorkStatus>, Ip
 }
 
 fn under_way(state: DocumentState) -> bool {
-    matches!(state, DocumentState::Queued | DocumentState::Parsing | DocumentState::Indexing | DocumentState::Ready)
+    matches!(
+        state,
+        DocumentState::Queued | DocumentState::Parsing | DocumentState::Indexing | DocumentState::Ready
+    )
 }
 
 #[tauri::command]
 #[specta::specta]
 pub(super) async fn work_pause(app: AppHandle, paused: bool) -> Result<(), IpcError> {
     blocking(&app, move |session| {
-        if paused { session.pause_imports()? } else { session.resume_imports()? }
+        if paused {
+            session.pause_imports()?
+        } else {
+            session.resume_imports()?
+        }
         Ok(())
     })
     .await
@@ -91,7 +100,10 @@ pub(super) async fn work_pause(app: AppHandle, paused: bool) -> Result<(), IpcEr
 /// Lets the person choose in the system's dialog, or takes the sample; nothing when nothing was chosen.
 #[tauri::command]
 #[specta::specta]
-pub(super) async fn import_chosen(app: AppHandle, choice: ImportChoice) -> Result<Option<ImportReceipt>, IpcError> {
+pub(super) async fn import_chosen(
+    app: AppHandle,
+    choice: ImportChoice,
+) -> Result<Option<ImportReceipt>, IpcError> {
     let handle = app.clone();
     let receipt = blocking(&app, move |session| {
         let paths = match choice {
@@ -118,7 +130,9 @@ pub(crate) fn import_paths(session: &Session, paths: &[PathBuf]) -> Result<Impor
     for file in files {
         match file.refusal {
             None => receipt.accepted += 1,
-            Some(reason) => receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() }),
+            Some(reason) => {
+                receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() })
+            }
         }
     }
     Ok(receipt)
@@ -172,7 +186,8 @@ mod tests {
     #[test]
     fn a_drop_takes_in_what_it_can_and_names_the_rest() {
         let dir = tempfile::tempdir().expect("a folder");
-        let engine = Engine::open(EngineConfig::new(dir.path().join("home"), "test").expect("config")).expect("engine");
+        let engine = Engine::open(EngineConfig::new(dir.path().join("home"), "test").expect("config"))
+            .expect("engine");
         let principal = engine.sign_in(None).expect("a profile");
         let session = engine.open_vault(&principal, None, AccessMode::Owner).expect("a vault");
         session.pause_imports().expect("paused");
@@ -184,7 +199,10 @@ mod tests {
         let receipt = import_paths(&session, &[folder, dir.path().join("gone.pdf")]).expect("imported");
 
         let told = serde_json::to_string(&receipt).expect("json");
-        assert!(receipt.accepted >= 1 && receipt.rejected.iter().any(|file| file.name == "gone.pdf"), "{told}");
+        assert!(
+            receipt.accepted >= 1 && receipt.rejected.iter().any(|file| file.name == "gone.pdf"),
+            "{told}"
+        );
         assert!(!told.contains(&*dir.path().to_string_lossy()), "{told}");
         assert!(session.list().expect("a list").iter().any(|document| document.title.starts_with("notes")));
     }

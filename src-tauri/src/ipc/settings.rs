@@ -5,8 +5,8 @@ use zhiku_engine::{ModelState as StoredState, PRESETS, ProviderConfig, Secret};
 
 use super::blocking;
 use super::dto::{
-    AppInfo, ModelRow, ModelState, ProviderDraft, ProviderPreset, ProviderRow, ProviderTest, Reason, StorageRow, Tag,
-    WindowSettings,
+    AppInfo, ModelRow, ModelState, ProviderDraft, ProviderPreset, ProviderRow, ProviderTest, Reason,
+    StorageRow, Tag, WindowSettings,
 };
 use super::error::IpcError;
 use crate::app::{App, invalidate};
@@ -22,7 +22,10 @@ pub(super) async fn app_info(app: AppHandle) -> Result<AppInfo, IpcError> {
         };
         let missing = session.engine().models().list().into_iter().filter(|model| !usable(model.state));
         let degraded = missing.map(|model| {
-            zhiku_core::Reason::new("model_unavailable").with("role", model.role).with("name", model.title).into()
+            zhiku_core::Reason::new("model_unavailable")
+                .with("role", model.role)
+                .with("name", model.title)
+                .into()
         });
         Ok(AppInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),

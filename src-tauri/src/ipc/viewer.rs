@@ -1,7 +1,9 @@
 //! Searching passages and opening sources at their place.
 
 use tauri::{AppHandle, Manager};
-use zhiku_core::{BudgetLimits, DocumentKind, Locator as CoreLocator, RunContext, SearchMode, SearchQuery, VersionNumber};
+use zhiku_core::{
+    BudgetLimits, DocumentKind, Locator as CoreLocator, RunContext, SearchMode, SearchQuery, VersionNumber,
+};
 use zhiku_engine::SearchFilter;
 
 use super::dto::{Locator, SearchResult, Source, SourceUnit};
@@ -54,7 +56,11 @@ pub(super) async fn source_open(app: AppHandle, document: String, version: u32) 
 
 #[tauri::command]
 #[specta::specta]
-pub(super) async fn source_units(app: AppHandle, document: String, version: u32) -> Result<Vec<SourceUnit>, IpcError> {
+pub(super) async fn source_units(
+    app: AppHandle,
+    document: String,
+    version: u32,
+) -> Result<Vec<SourceUnit>, IpcError> {
     blocking(&app, move |session| {
         let view = session.source(id(&document, "document")?, VersionNumber(version))?;
         Ok(view.units.into_iter().map(Into::into).collect())
@@ -86,6 +92,11 @@ pub(super) async fn source_place(
 /// Opens the original in the program that the system has for it.
 #[tauri::command]
 #[specta::specta]
-pub(super) async fn source_open_original(app: AppHandle, document: String, version: u32) -> Result<(), IpcError> {
-    blocking(&app, move |session| opened::open(session, id(&document, "document")?, VersionNumber(version))).await
+pub(super) async fn source_open_original(
+    app: AppHandle,
+    document: String,
+    version: u32,
+) -> Result<(), IpcError> {
+    blocking(&app, move |session| opened::open(session, id(&document, "document")?, VersionNumber(version)))
+        .await
 }

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use zhiku_core::DocumentId;
 
 use super::{
-    Answer, AnswerEvent, Citation, Claim, DocumentRow, EvidenceItem, Failure, Gap, SearchHit, SourceUnit, SourceWarning,
-    Usage,
+    Answer, AnswerEvent, Citation, Claim, DocumentRow, EvidenceItem, Failure, Gap, SearchHit, SourceUnit,
+    SourceWarning, Usage,
 };
 
 /// Documents that were removed or withdrawn since an answer was written.
@@ -16,13 +16,17 @@ pub type Withdrawn = HashSet<DocumentId>;
 pub fn answer_event(event: zhiku_core::AnswerEvent, withdrawn: &Withdrawn) -> AnswerEvent {
     let seq = u32::try_from(event.seq()).unwrap_or(u32::MAX);
     match event {
-        zhiku_core::AnswerEvent::RunStarted { run_id, .. } => AnswerEvent::RunStarted { seq, run_id: run_id.to_string() },
+        zhiku_core::AnswerEvent::RunStarted { run_id, .. } => {
+            AnswerEvent::RunStarted { seq, run_id: run_id.to_string() }
+        }
         zhiku_core::AnswerEvent::Status { stage, .. } => AnswerEvent::Status { seq, stage: stage.into() },
         zhiku_core::AnswerEvent::EvidenceReady { items, .. } => {
             let visible = items.into_iter().filter(|item| !withdrawn.contains(&item.document_id));
             AnswerEvent::EvidenceReady { seq, items: visible.map(evidence).collect() }
         }
-        zhiku_core::AnswerEvent::TextDelta { revision, text, .. } => AnswerEvent::TextDelta { seq, revision, text },
+        zhiku_core::AnswerEvent::TextDelta { revision, text, .. } => {
+            AnswerEvent::TextDelta { seq, revision, text }
+        }
         zhiku_core::AnswerEvent::Citation { n, evidence_id, .. } => {
             AnswerEvent::Citation { seq, n, evidence_id: evidence_id.to_string() }
         }
@@ -113,10 +117,9 @@ impl From<zhiku_engine::DocumentSummary> for DocumentRow {
             stage: progress.map(|progress| progress.stage.into()),
             done: progress.map_or(0, |progress| progress.done),
             total: progress.map_or(0, |progress| progress.total),
-            failure: summary.failure.map(|failure| Failure {
-                reason: failure.reason.into(),
-                retryable: failure.retryable,
-            }),
+            failure: summary
+                .failure
+                .map(|failure| Failure { reason: failure.reason.into(), retryable: failure.retryable }),
             warnings: summary.n_warnings,
             size_bytes: summary.bytes as f64,
             updated_ms: summary.created.0 as f64,

@@ -15,13 +15,39 @@ mirrored!(
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "snake_case")]
 pub enum Locator {
-    Page { page_index: u32, page_label: String, #[specta(type = Vec<[Number; 4]>)] boxes: Vec<[f32; 4]> },
-    Section { heading_path: Vec<String>, char_start: u32, char_end: u32 },
-    Slide { index: u32, part: SlidePart },
-    Cells { sheet: String, range: String },
-    Region { #[specta(type = Vec<[Number; 4]>)] boxes: Vec<[f32; 4]> },
-    Time { #[specta(type = Number)] start_ms: f64, #[specta(type = Number)] end_ms: f64 },
-    Chars { char_start: u32, char_end: u32 },
+    Page {
+        page_index: u32,
+        page_label: String,
+        #[specta(type = Vec<[Number; 4]>)]
+        boxes: Vec<[f32; 4]>,
+    },
+    Section {
+        heading_path: Vec<String>,
+        char_start: u32,
+        char_end: u32,
+    },
+    Slide {
+        index: u32,
+        part: SlidePart,
+    },
+    Cells {
+        sheet: String,
+        range: String,
+    },
+    Region {
+        #[specta(type = Vec<[Number; 4]>)]
+        boxes: Vec<[f32; 4]>,
+    },
+    Time {
+        #[specta(type = Number)]
+        start_ms: f64,
+        #[specta(type = Number)]
+        end_ms: f64,
+    },
+    Chars {
+        char_start: u32,
+        char_end: u32,
+    },
 }
 
 fn rectangles(boxes: Vec<zhiku_core::BBox>) -> Vec<[f32; 4]> {

@@ -43,8 +43,6 @@ export const en: Messages = {
     select: (title) => `Ask only about “${title}”`,
     selected: (n) => `${n} selected: questions look only here`,
     clear_selection: "Clear selection",
-    open: (title) => `Open “${title}”`,
-    more: (title) => `More for “${title}”`,
     remove: "Remove",
     remove_question: "It will no longer appear in search or answers. Your original file stays where it is.",
     remove_confirm: "Remove it",

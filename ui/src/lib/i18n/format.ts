@@ -23,8 +23,9 @@ export function formatSize(bytes: number, tag: string): string {
     value /= 1000;
     index += 1;
   }
+  if (index === 0) return `${formatNumber(value, tag)} B`;
   const unit = units[index] ?? "byte";
-  const digits = index === 0 || value >= 100 ? 0 : 1;
+  const digits = value >= 100 ? 0 : 1;
   return new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: digits }).format(value);
 }
 

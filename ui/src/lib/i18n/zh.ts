@@ -41,8 +41,6 @@ export const zh = {
     select: (title: string) => `只在《${title}》中提问`,
     selected: (n: string) => `已选 ${n} 份，提问时只看这些`,
     clear_selection: "取消选择",
-    open: (title: string) => `打开《${title}》`,
-    more: (title: string) => `《${title}》的更多操作`,
     remove: "移除",
     remove_question: "移除后，它不再出现在搜索和回答里。原来的文件不受影响。",
     remove_confirm: "确认移除",
