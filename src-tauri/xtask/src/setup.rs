@@ -45,7 +45,8 @@ const TEST_PACKAGES: &[&str] = &[
 pub(crate) fn for_running() -> Result<()> {
     system_packages(BUILD_PACKAGES)?;
     ui()?;
-    models()
+    models();
+    Ok(())
 }
 
 /// What `cargo xtask test` needs beyond that.
@@ -119,7 +120,7 @@ fn npm_packages(dir: &Path) -> Result<()> {
 }
 
 /// Models, ONNX Runtime and PDFium, by the application's own fetcher. A failure is not the end: words can be searched without.
-fn models() -> Result<()> {
+fn models() {
     if let Err(error) =
         run(cargo(&["run", "--quiet", "--package", "zhiku-cli", "--bin", "zhiku", "--", "models", "fetch"]))
     {
@@ -127,7 +128,6 @@ fn models() -> Result<()> {
             "models are not complete: {error:#}\nZhiku starts all the same; see `zhiku doctor` for what is missing"
         );
     }
-    Ok(())
 }
 
 fn cargo_tool(name: &str, version: &str) -> Result<()> {

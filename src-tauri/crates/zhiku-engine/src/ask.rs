@@ -13,8 +13,8 @@ use zhiku_agent::{
     answer_question,
 };
 use zhiku_core::{
-    AnswerEvent, BudgetLimits, ConversationId, DocumentId, RunContext, RunId, SearchQuery, SearchResponse,
-    Stage,
+    AnswerEvent, BudgetLimits, ConversationId, DocumentId, RunContext, RunId, SearchMode, SearchQuery,
+    SearchResponse, Stage,
 };
 use zhiku_retrieval::{Question, Retriever};
 use zhiku_vault::{Scope, SearchFilter, Vault, VaultError};
@@ -115,12 +115,15 @@ impl Session {
         ctx: &RunContext,
     ) -> Result<SearchResponse> {
         let scope = self.scope()?;
-        let found = self.retriever().search(&scope, query, filter, ctx);
+        let retriever = match query.mode {
+            // Words need no model, so none is loaded for them.
+            SearchMode::Lexical => self.engine.models.word_retriever(self.vault()),
+            SearchMode::Dense | SearchMode::Hybrid | SearchMode::Rerank => {
+                self.engine.models.retriever(self.vault())
+            }
+        };
+        let found = retriever.search(&scope, query, filter, ctx);
         Ok(found.map_err(zhiku_core::model::ModelError::from)?)
-    }
-
-    pub(crate) fn retriever(&self) -> Retriever {
-        self.engine.models.retriever(self.vault())
     }
 
     fn history(&self, scope: &Scope, conversation: Option<ConversationId>) -> Result<Vec<Turn>> {

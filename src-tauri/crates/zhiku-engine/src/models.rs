@@ -122,8 +122,17 @@ impl Models {
 
     /// Ranking over a vault with whatever models there are.
     pub(crate) fn retriever(&self, vault: &Vault) -> Retriever {
+        self.retriever_with(vault, self.embedder().ok())
+    }
+
+    /// Ranking by words alone.
+    pub(crate) fn word_retriever(&self, vault: &Vault) -> Retriever {
+        self.retriever_with(vault, None)
+    }
+
+    fn retriever_with(&self, vault: &Vault, embedder: Option<Arc<dyn Embedder>>) -> Retriever {
         let means = Arc::clone(self.means.get_or_init(|| Arc::new(language_means())));
-        Retriever::new(vault.clone(), self.embedder().ok(), means, RetrievalConfig::default())
+        Retriever::new(vault.clone(), embedder, means, RetrievalConfig::default())
     }
 }
 

@@ -46,7 +46,7 @@ fn work(shared: &Shared, jobs: Vec<Job>) {
     for job in jobs {
         match pending(shared, embedder.as_ref(), &job) {
             Ok(chunks) => {
-                group.push(Member { total: chunks.len() as u32, done: 0, alive: true, job, chunks })
+                group.push(Member { total: chunks.len() as u32, done: 0, alive: true, job, chunks });
             }
             Err(error) => shared.fail_with(&job, JobStage::Embed, &error),
         }
@@ -55,6 +55,9 @@ fn work(shared: &Shared, jobs: Vec<Job>) {
         publish(shared, group);
     }
 }
+
+/// A chunk's sentence vector and token vectors.
+type ChunkVectors = (ChunkId, Vec<f32>, TokenMatrix);
 
 struct Member {
     job: Job,
@@ -129,9 +132,8 @@ fn put_back(shared: &Shared, group: &[Member]) {
     }
 }
 
-fn store(shared: &Shared, group: &mut [Member], vectors: Vec<(usize, (ChunkId, Vec<f32>, TokenMatrix))>) {
-    let mut by_member: Vec<Vec<(ChunkId, Vec<f32>, TokenMatrix)>> =
-        group.iter().map(|_| Vec::new()).collect();
+fn store(shared: &Shared, group: &mut [Member], vectors: Vec<(usize, ChunkVectors)>) {
+    let mut by_member: Vec<Vec<ChunkVectors>> = group.iter().map(|_| Vec::new()).collect();
     for (index, vector) in vectors {
         by_member[index].push(vector);
     }

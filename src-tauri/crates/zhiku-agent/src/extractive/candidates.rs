@@ -32,13 +32,15 @@ pub(super) struct Candidate {
     pub(super) has_date: bool,
     /// Cut off at the edge of the evidence, or without an end.
     pub(super) fragment: bool,
+    /// A row of a page with its one figure: an answer by itself.
+    pub(super) whole_row: bool,
     /// From a page, where rows and columns are recognised by shape only.
     pub(super) from_page: bool,
 }
 
 impl Candidate {
     pub(super) fn is_page_row(&self) -> bool {
-        self.from_page && self.kind == SegmentKind::Row
+        self.from_page && self.kind == SegmentKind::Row && !self.whole_row
     }
 
     /// Too short to say something by itself.
@@ -83,12 +85,16 @@ fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
             _ => {}
         }
         let from_page = line_ends == LineEnds::Soft;
-        let (part, text) = match part.kind {
+        if from_page && part.kind == SegmentKind::Row && heads_figures(&parts, i, item) {
+            columns = content_terms(&text);
+            continue;
+        }
+        let (part, text, whole_row) = match part.kind {
             SegmentKind::Row if from_page => match page_row(part, &text) {
                 Some(row) => row,
                 None => continue,
             },
-            _ => (part.clone(), text),
+            _ => (part.clone(), text, false),
         };
         let fragment = is_fragment(&text, &part, item, n_chars);
         // On a page, captions, heads of columns and what the edge of the evidence cut off look like running text.
@@ -115,6 +121,7 @@ fn of_item(at: usize, item: &Evidence, found: &mut Vec<Candidate>) {
             figures: facts::numbers(&text),
             has_date: stated.iter().any(|stated| matches!(stated.fact, facts::Fact::Date { .. })),
             fragment,
+            whole_row,
             from_page,
         });
     }
@@ -126,14 +133,27 @@ fn previous(parts: &[Segment], i: usize) -> Option<&Segment> {
 }
 
 /// A row of a page: the cells of one line need not follow each other in what another reader of the page makes of it, so a row
-/// of figures is quoted by its label only; the figures stand beside the place that opens.
-fn page_row(part: &Segment, text: &str) -> Option<(Segment, String)> {
-    if facts::numbers(text).is_empty() {
-        return Some((part.clone(), text.to_owned()));
+/// of several figures is quoted by its label only; the figures stand beside the place that opens. A label with its one figure
+/// stays together.
+fn page_row(part: &Segment, text: &str) -> Option<(Segment, String, bool)> {
+    let figures = facts::numbers(text);
+    if figures.is_empty() {
+        return Some((part.clone(), text.to_owned(), false));
+    }
+    let starts_with_words = text.chars().next().is_some_and(char::is_alphabetic);
+    if figures.len() == 1 && starts_with_words && text.ends_with(|c: char| c.is_ascii_digit() || c == '%') {
+        return Some((part.clone(), text.to_owned(), true));
     }
     let label = row_label(text)?;
     let range = part.range.start + label.start..part.range.start + label.end;
-    Some((Segment { range, ..part.clone() }, slice(text, &label)))
+    Some((Segment { range, ..part.clone() }, slice(text, &label), false))
+}
+
+/// Words above rows of figures in the same block: the head of their columns.
+fn heads_figures(parts: &[Segment], i: usize, item: &Evidence) -> bool {
+    let figures = |part: &Segment| facts::numbers(&slice(&item.text, &part.range)).len();
+    let next = parts.get(i + 1).filter(|next| next.block == parts[i].block && next.kind == SegmentKind::Row);
+    figures(&parts[i]) == 0 && next.is_some_and(|next| figures(next) > 0)
 }
 
 fn ends(text: &str) -> bool {

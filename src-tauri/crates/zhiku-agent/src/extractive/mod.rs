@@ -5,6 +5,7 @@
 //! parts for which nothing is above the threshold. Deliberately absent: words of its own beyond a few that carry no facts.
 
 mod candidates;
+mod complete;
 mod score;
 mod select;
 
@@ -13,7 +14,7 @@ use zhiku_core::{Citation, EvidenceId, EvidenceSet, Gap, Reason, RunContext, Sto
 
 use crate::citations::cited::{CitedSentence, Part, QuoteRef, render};
 use crate::text::segments::SegmentKind;
-use crate::text::terms::TermWeights;
+use crate::text::terms::{TermWeights, content_terms};
 use crate::text::{Language, language_of};
 use candidates::Candidate;
 pub(crate) use score::similarities;
@@ -84,6 +85,14 @@ pub fn extract(input: &ExtractInput<'_>, ctx: &RunContext) -> Result<Extract, St
             result.gaps.push(gap(part, "no_sentence_above_threshold"));
             continue;
         }
+        chosen = complete::complete(
+            chosen,
+            &content_terms(&part.text),
+            &scored,
+            &candidates,
+            &used,
+            input.evidence,
+        );
         if let Some(other) = select::conflicting(&chosen, &scored, &candidates, input.evidence) {
             result.conflicts.push(conflict(part, &chosen, other, &candidates, input.evidence));
             // Both sides are shown, next to each other.

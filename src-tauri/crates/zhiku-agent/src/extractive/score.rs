@@ -83,7 +83,7 @@ fn penalty(candidate: &Candidate) -> f32 {
     if candidate.fragment {
         penalty += 0.12;
     }
-    if candidate.is_short() && !candidate.is_page_row() {
+    if candidate.is_short() && !candidate.is_page_row() && !candidate.whole_row {
         penalty += 0.12;
     }
     if candidate.shown.ends_with(['?', '？']) {

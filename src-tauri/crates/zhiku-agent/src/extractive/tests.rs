@@ -137,3 +137,32 @@ fn a_sentence_that_points_back_takes_the_one_before_along() {
     let parts = [part("From which day to which day does it apply, Monday to Friday?", &[3])];
     insta::assert_snapshot!(output(&parts, vec![travel_policy()]));
 }
+
+#[test]
+fn a_row_that_names_the_asked_item_stands_behind_the_sentence_above_its_table() {
+    let page = page_evidence(
+        9,
+        "Travel Policy",
+        1,
+        "The company pays for a single room up to the hotel limit per night shown below.\n\n\
+         City  Hotel limit per night\nBerlin  EUR 145\nLondon  GBP 190\n\nPage 2",
+    );
+    insta::assert_snapshot!(output(
+        &[part("What is the hotel limit per night in Berlin?", &[9])],
+        vec![page]
+    ));
+}
+
+#[test]
+fn a_clause_that_is_referred_to_is_told_as_well() {
+    let clause = page_evidence(
+        10,
+        "售后服务规定",
+        2,
+        "第七条 售后流程分为四步：报修登记、上门查勘、维修施工、回访确认。",
+    );
+    let rule =
+        page_evidence(11, "售后服务规定", 3, "第十二条 对客户解释售后流程时，应按第七条的四步依次说明。");
+    let rule = Evidence { document_id: clause.document_id, ..rule };
+    insta::assert_snapshot!(output(&[part("售后流程应该怎样向客户解释？", &[11, 10])], vec![rule, clause]));
+}

@@ -57,6 +57,10 @@ pub(super) fn import(
             watched.remove(&step.version);
         }
     }
+    if !lexical_only {
+        // What an earlier import left in the queue is finished as well: ending now would stop it.
+        session.wait_for_imports();
+    }
     bar.finish_and_clear();
     if !output.is_json() {
         let documents = session.list()?;

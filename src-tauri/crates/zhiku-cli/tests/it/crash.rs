@@ -1,12 +1,10 @@
 //! Killing the real program in the middle of an import costs work, never content: the state after the next import is that of
 //! an undisturbed one.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use common::{Zhiku, have_models, in_root, text};
+use crate::common::{Zhiku, have_models, in_root, text};
 use serde_json::{Value, json};
 
 const FILES: [&str; 3] = ["two_columns.pdf", "after_sales_rules.pdf", "page_labels.pdf"];
@@ -39,7 +37,7 @@ fn visible_state(zhiku: &Zhiku) -> Value {
     let found: Vec<Value> = ["售后服务 保修", "page", "column"]
         .iter()
         .map(|query| {
-            let hits = zhiku.json(&["search", query, "-k", "5"]);
+            let hits = zhiku.json(&["search", query, "-k", "5", "--mode", "lexical"]);
             let hits =
                 hits["hits"].as_array().expect("hits").iter().map(|hit| json!([hit["title"], hit["text"]]));
             Value::Array(hits.collect())

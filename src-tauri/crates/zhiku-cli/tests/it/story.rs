@@ -1,10 +1,8 @@
 //! The two stories that every release must pass, as far as text goes, through the real program.
 
-mod common;
-
 use std::path::Path;
 
-use common::{Zhiku, have_models, in_root, text};
+use crate::common::{Zhiku, have_models, in_root, text};
 use serde_json::Value;
 
 struct Question {
