@@ -12,7 +12,7 @@ pub(crate) fn sizes(engine: &Engine) -> Vec<StorageRow> {
     let (home, models) = (engine.home_dir(), engine.models().dir());
     let mut sizes = BTreeMap::new();
     add(home, Some(models), &mut |path, bytes| {
-        *sizes.entry(part(path.strip_prefix(home).unwrap_or(path))).or_insert(0) += bytes
+        *sizes.entry(part(path.strip_prefix(home).unwrap_or(path))).or_insert(0) += bytes;
     });
     add(models, None, &mut |_, bytes| *sizes.entry("models").or_insert(0) += bytes);
     let order = ["originals", "database", "index", "vectors", "models", "other"];

@@ -3,6 +3,7 @@
 // axe-core over every view. Run it through run.sh, which brings display, session bus and keychain.
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -14,16 +15,16 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 const fixture = (path) => join(root, "fixtures", path);
 
 let failures = 0;
-async function check(name, body) {
+async function check(name, body, shown = window_) {
   const started = Date.now();
   try {
     await within(240, name, body());
-    await noViolations();
+    await noViolations(shown);
     console.log(`ok    ${name} (${Date.now() - started} ms)`);
   } catch (error) {
     failures += 1;
     console.error(`FAILED ${name}: ${error.stack ?? error}`);
-    await window_.shot(`failed-${name.replace(/\W+/gu, "-")}`).catch(() => undefined);
+    await shown.shot(`failed-${name.replace(/\W+/gu, "-")}`).catch(() => undefined);
   }
 }
 
@@ -76,6 +77,9 @@ async function axe(view) {
 async function fits(view) {
   const cut = await window_.run(`
     const wide = document.documentElement.scrollWidth > innerWidth + 1 ? ["the page is wider than the window"] : [];
+    for (const e of document.querySelectorAll("[role=region], nav, aside, dialog")) {
+      if (e.querySelector(".pdfViewer") === null && e.scrollWidth > e.clientWidth + 1) wide.push("sideways: " + (e.getAttribute("aria-label") ?? e.tagName));
+    }
     const cut = [...document.querySelectorAll("button, label, h1, h2, h3, p, dt, li > span")].filter((e) => {
       if (e.offsetParent === null || e.closest(".pdfViewer, .truncate, .quote, .text, .visually-hidden") !== null) return false;
       const style = getComputedStyle(e);
@@ -169,6 +173,30 @@ function filesWith(dir, words) {
     .filter((path) => readFileSync(path).includes(wanted));
 }
 
+/** A chat model on loopback that says one cited sentence, a few characters at a time. */
+async function scriptedModel() {
+  const model = { pace: 150, port: 0, close: () => undefined };
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", async () => {
+      const words = body.includes("single word: ready") ? "ready" : "防水工程的保修期为八年 [1]。";
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const send = (delta, finish_reason = null) => response.write(`data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", model: "scripted-1", choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+      for (const piece of words.match(/.{1,2}/gsu)) {
+        send({ content: piece });
+        await new Promise((resolve) => setTimeout(resolve, model.pace));
+      }
+      send({}, "stop");
+      response.end("data: [DONE]\n\n");
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  model.port = server.address().port;
+  model.close = () => server.close();
+  return model;
+}
+
 async function setting(id, value) {
   await window_.run(
     `const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event("change", { bubbles: true }));`,
@@ -187,8 +215,8 @@ async function look(language, theme) {
 }
 
 /** What the page tried against its own policy since the last look. */
-async function noViolations() {
-  const found = await window_.run(`
+async function noViolations(shown = window_) {
+  const found = await shown.run(`
     if (window.violations === undefined) {
       window.violations = [];
       document.addEventListener("securitypolicyviolation", (e) => window.violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));
@@ -361,8 +389,45 @@ try {
     await window_.keys(Key.ESCAPE);
   });
 
+  await check("a model's answer streams, can be stopped with Esc, and cites", async () => {
+    const model = await scriptedModel();
+    try {
+      await window_.chord(Key.CONTROL, ",");
+      await window_.press("云端模型与密钥");
+      await window_.press("添加模型服务");
+      await setting("preset", "");
+      await (await window_.find("#provider-name")).sendKeys("scripted");
+      await (await window_.find("#provider-url")).sendKeys(`http://127.0.0.1:${model.port}/v1`);
+      await (await window_.find("#provider-model")).sendKeys("scripted-1");
+      await window_.press("保存");
+      await window_.press("测试连接");
+      await window_.sees("连接正常");
+      await setting("answers-by", "scripted");
+      await window_.keys(Key.ESCAPE);
+      const field = await window_.find("textarea");
+      await field.sendKeys("防水的保修期是多长？", Key.ENTER);
+      await eventually("words arrive while it streams", () =>
+        window_.run(`const a = [...document.querySelectorAll("article")].at(-1); return a.querySelector("[aria-busy=true]")?.textContent.includes("防水") === true`),
+      );
+      await window_.shot("streaming-zh-light");
+      await window_.keys(Key.ESCAPE);
+      await eventually("it has stopped", () => window_.run(`return [...document.querySelectorAll("article")].at(-1).innerText.includes("已停止")`), 5);
+      model.pace = 5;
+      await ask("防水工程的保修期有几年？");
+      assert.match(await window_.run(`return [...document.querySelectorAll("article")].at(-1).innerText`), /八年/u);
+      await (await lastCitation()).click();
+      await eventually("the source is drawn", () => window_.run(`return document.querySelector(".highlight, aside mark") !== null`));
+      await window_.shot("model-answer-zh-light");
+    } finally {
+      model.close();
+      await window_.run(`const s = document.querySelector("textarea").closest(".box").querySelector("select"); s.value = ""; s.dispatchEvent(new Event("change", { bubbles: true }));`);
+    }
+  });
+
   await check("small windows and large text lose nothing", async () => {
     await window_.size(960, 640);
+    await (await window_.run(`return document.querySelector("[data-citation]")`)).click();
+    await eventually("the source is drawn", () => window_.run(`return document.querySelector(".highlight, aside mark") !== null`));
     await window_.shot("small-zh-light");
     await fits("960 × 640");
     await window_.chord(Key.CONTROL, ",");
@@ -371,6 +436,7 @@ try {
     await window_.shot("settings-200-zh-light");
     await fits("settings at 200 %");
     await window_.keys(Key.ESCAPE);
+    await eventually("the source is drawn", () => window_.run(`return document.querySelector(".highlight, aside mark") !== null`));
     await window_.shot("large-text-zh-light");
     await fits("200 %");
     await axe("200 %");
@@ -391,6 +457,21 @@ try {
 } finally {
   await window_.close();
   window_.remove();
+}
+// Once more from nothing, by the shortest way: the sample.
+const second = new Window(Window.world());
+await second.open();
+try {
+  await check("the sample can be tried from the first start", async () => {
+    await second.press("中文");
+    await second.press("试试示例资料");
+    await second.sees("已添加 5 个文件");
+    await second.press("开始使用");
+    await eventually("all five are searchable", () => second.run(`return document.querySelectorAll('nav input[type="checkbox"]:not(:disabled)').length === 5`), 120);
+  }, second);
+} finally {
+  await second.close();
+  second.remove();
 }
 console.log(failures === 0 ? "all checks passed" : `${failures} checks failed`);
 process.exitCode = failures === 0 ? 0 : 1;

@@ -145,6 +145,8 @@ export class Window {
 
   async shot(name) {
     mkdirSync(shots, { recursive: true });
+    // What is in the document is on the screen two frames later.
+    await within(25, "two frames", this.driver.executeAsyncScript("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"));
     const picture = await within(30, "a screenshot", this.driver.takeScreenshot());
     writeFileSync(join(shots, `${name}.png`), picture, "base64");
   }

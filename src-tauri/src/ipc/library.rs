@@ -88,9 +88,9 @@ fn under_way(state: DocumentState) -> bool {
 pub(super) async fn work_pause(app: AppHandle, paused: bool) -> Result<(), IpcError> {
     blocking(&app, move |session| {
         if paused {
-            session.pause_imports()?
+            session.pause_imports()?;
         } else {
-            session.resume_imports()?
+            session.resume_imports()?;
         }
         Ok(())
     })
@@ -131,7 +131,7 @@ pub(crate) fn import_paths(session: &Session, paths: &[PathBuf]) -> Result<Impor
         match file.refusal {
             None => receipt.accepted += 1,
             Some(reason) => {
-                receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() })
+                receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() });
             }
         }
     }
