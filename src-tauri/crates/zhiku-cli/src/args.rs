@@ -18,7 +18,7 @@ pub(crate) struct Cli {
 pub(crate) struct Global {
     /// Act as this profile; everything is limited to what it may see.
     #[arg(long = "as", global = true, value_name = "PROFILE")]
-    pub(crate) profile: Option<String>,
+    pub(crate) as_profile: Option<String>,
     /// Application data.
     #[arg(long, global = true, env = "ZHIKU_HOME", value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,

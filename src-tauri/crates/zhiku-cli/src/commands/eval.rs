@@ -15,7 +15,7 @@ pub(super) fn eval(global: &Global, command: EvalCommand, output: &Output) -> Re
     let value = match command {
         EvalCommand::Retrieval { beir, queries, extra, mode, limit } => {
             let engine = engine(global)?;
-            let principal = engine.sign_in(global.profile.as_deref())?;
+            let principal = engine.sign_in(global.as_profile.as_deref())?;
             let set = RetrievalSet { beir, queries, extra, mode: mode.into(), limit };
             json!(engine.evaluate_retrieval(&principal, &set, &ctx)?)
         }
@@ -24,7 +24,7 @@ pub(super) fn eval(global: &Global, command: EvalCommand, output: &Output) -> Re
                 return Err(EngineError::invalid("-k counts from 1"));
             }
             let engine = engine(global)?;
-            let principal = engine.sign_in(global.profile.as_deref())?;
+            let principal = engine.sign_in(global.as_profile.as_deref())?;
             let mut report = json!(engine.evaluate_pages(&principal, &PageSet { pdf, questions }, &ctx)?);
             drop_beyond(&mut report, k);
             report

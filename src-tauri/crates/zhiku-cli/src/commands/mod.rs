@@ -80,7 +80,7 @@ fn reader(global: &Global) -> Result<Session> {
 
 fn session(global: &Global, mode: AccessMode) -> Result<Session> {
     let engine = engine(global)?;
-    let principal = engine.sign_in(global.profile.as_deref())?;
+    let principal = engine.sign_in(global.as_profile.as_deref())?;
     engine.open_vault(&principal, global.vault.as_deref(), mode)
 }
 

@@ -14,7 +14,7 @@ pub(super) fn vault(global: &Global, command: VaultCommand, output: &Output) -> 
     let engine = engine(global)?;
     let created = match command {
         VaultCommand::Create { name, dir } => {
-            let owner = engine.sign_in(global.profile.as_deref())?;
+            let owner = engine.sign_in(global.as_profile.as_deref())?;
             vec![engine.create_vault(&owner, &name, dir.as_deref())?]
         }
         VaultCommand::List => engine.vaults()?,
