@@ -20,12 +20,15 @@ use crate::opened;
 /// News of the import queue is passed on at most this often.
 const NEWS_EVERY: Duration = Duration::from_millis(200);
 
+/// Bytes done of each model that is being fetched, and how to stop it.
+type Fetching = Arc<Mutex<HashMap<String, (u64, CancellationToken)>>>;
+
 /// The program's state. The session opens with the first command, so that the window is there to say what went wrong.
 pub(crate) struct App {
     arguments: Arguments,
     session: Mutex<Option<Session>>,
     media: Mutex<HashMap<(DocumentId, VersionNumber), String>>,
-    fetching: Arc<Mutex<HashMap<String, u64>>>,
+    fetching: Fetching,
     meter: Mutex<Meter>,
 }
 
@@ -78,7 +81,14 @@ impl App {
 
     /// Bytes done of each model that is being fetched.
     pub(crate) fn fetching(&self) -> HashMap<String, u64> {
-        lock(&self.fetching).clone()
+        lock(&self.fetching).iter().map(|(model, (done, _))| (model.clone(), *done)).collect()
+    }
+
+    /// Stops a fetch; what came so far stays and the next fetch goes on from there.
+    pub(crate) fn cancel_fetch(&self, model: &str) {
+        if let Some((_, cancel)) = lock(&self.fetching).get(model) {
+            cancel.cancel();
+        }
     }
 
     /// Notes that a model is being fetched; nothing when it already is.
@@ -87,25 +97,24 @@ impl App {
         if fetching.contains_key(model) {
             return None;
         }
-        fetching.insert(model.to_owned(), 0);
-        Some(Fetch {
-            model: model.to_owned(),
-            fetching: Arc::clone(&self.fetching),
-            cancel: CancellationToken::new(),
-        })
+        let cancel = CancellationToken::new();
+        fetching.insert(model.to_owned(), (0, cancel.clone()));
+        Some(Fetch { model: model.to_owned(), fetching: Arc::clone(&self.fetching), cancel })
     }
 }
 
 /// A fetch under way; dropping it ends the note of it.
 pub(crate) struct Fetch {
     model: String,
-    fetching: Arc<Mutex<HashMap<String, u64>>>,
+    fetching: Fetching,
     cancel: CancellationToken,
 }
 
 impl Fetch {
     pub(crate) fn progress(&self, done: u64) {
-        lock(&self.fetching).insert(self.model.clone(), done);
+        if let Some(noted) = lock(&self.fetching).get_mut(&self.model) {
+            noted.0 = done;
+        }
     }
 
     pub(crate) fn cancel(&self) -> &CancellationToken {

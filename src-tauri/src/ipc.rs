@@ -33,6 +33,7 @@ pub fn builder() -> Builder<Wry> {
             settings::settings_save,
             settings::models,
             settings::model_fetch,
+            settings::model_fetch_cancel,
             settings::providers,
             settings::provider_presets,
             settings::provider_save,

@@ -43,7 +43,7 @@ const files = ["stories/renovation/售后服务规定.pdf", "stories/renovation/
 );
 
 function drop(paths) {
-  return within(40, "the drop", promisify(execFile)("python3", [join(here, "drop.py"), "知库", ...paths]));
+  return within(40, "the drop", promisify(execFile)(process.env.ZHIKU_PYTHON ?? "python3", [join(here, "drop.py"), "知库", ...paths]));
 }
 
 /** Nothing moves any more: two looks at the scrolled places are the same. */
@@ -175,7 +175,7 @@ function filesWith(dir, words) {
 
 /** A chat model on loopback that says one cited sentence, a few characters at a time. */
 async function scriptedModel() {
-  const model = { pace: 150, port: 0, close: () => undefined };
+  const model = { pace: 1000, port: 0, close: () => undefined };
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (part) => (body += part));

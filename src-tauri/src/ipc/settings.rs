@@ -111,6 +111,14 @@ pub(super) async fn model_fetch(app: AppHandle, model: String) -> Result<(), Ipc
     .await
 }
 
+/// Stops a fetch; `model_fetch` then fails with `cancelled`.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn model_fetch_cancel(app: AppHandle, model: String) -> Result<(), IpcError> {
+    app.state::<App>().cancel_fetch(&model);
+    Ok(())
+}
+
 #[tauri::command]
 #[specta::specta]
 pub(super) async fn providers(app: AppHandle) -> Result<Vec<ProviderRow>, IpcError> {

@@ -39,6 +39,7 @@ const TEST_PACKAGES: &[&str] = &[
     "poppler-utils",
     "imagemagick",
     "xdotool",
+    "python3-xlib",
 ];
 
 /// What `cargo xtask run` needs.

@@ -65,6 +65,7 @@ export interface Api {
 
   models(): Promise<ModelRow[]>;
   modelFetch(id: string): Promise<void>;
+  modelFetchCancel(id: string): Promise<void>;
   providers(): Promise<ProviderRow[]>;
   providerPresets(): Promise<ProviderPreset[]>;
   providerSave(draft: ProviderDraft): Promise<void>;

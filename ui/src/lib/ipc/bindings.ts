@@ -10,6 +10,8 @@ export const commands = {
 	models: () => __TAURI_INVOKE<ModelRow[]>("models"),
 	/**  Fetches a model; progress shows in `models`. Answers when it is there and whole. */
 	modelFetch: (model: string) => __TAURI_INVOKE<null>("model_fetch", { model }),
+	/**  Stops a fetch; `model_fetch` then fails with `cancelled`. */
+	modelFetchCancel: (model: string) => __TAURI_INVOKE<null>("model_fetch_cancel", { model }),
 	providers: () => __TAURI_INVOKE<ProviderRow[]>("providers"),
 	providerPresets: () => __TAURI_INVOKE<ProviderPreset[]>("provider_presets"),
 	/**  Stores an endpoint without touching its key; what the window does not show (certificates, time limits) stays as it was. */

@@ -229,6 +229,9 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     async modelFetch(id) {
       models = models.map((row) => (row.id === id ? { ...row, state: "fetching", done_bytes: row.size_bytes / 3 } : row));
     },
+    async modelFetchCancel(id) {
+      models = models.map((row) => (row.id === id ? { ...row, state: "missing", done_bytes: 0 } : row));
+    },
     providers: async () => providers,
     providerPresets: async () => [
       { id: "anthropic", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5" },

@@ -73,6 +73,7 @@ export const tauriApi: Api = {
 
   models: () => call(commands.models()),
   modelFetch: (id) => nothing(commands.modelFetch(id)),
+  modelFetchCancel: (id) => nothing(commands.modelFetchCancel(id)),
   providers: () => call(commands.providers()),
   providerPresets: () => call(commands.providerPresets()),
   providerSave: (draft) => nothing(commands.providerSave(draft)),
