@@ -1,7 +1,5 @@
 //! Two ways to say the same: JSON for programs on standard output, text for people.
 
-#![expect(clippy::print_stdout, reason = "printing is this program's purpose")]
-
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
@@ -38,29 +36,29 @@ impl Output {
         }
     }
 
-    /// Progress and remarks: never on standard output.
-    pub(crate) fn remark(&self, text: &str) {
-        let _ = writeln!(std::io::stderr(), "{text}");
-    }
-
     pub(crate) fn error(&self, error: &EngineError) {
         if self.json {
             print_line(&json!({ "error": error }).to_string());
         } else {
-            self.remark(&format!("zhiku: {error}"));
+            remark(&format!("zhiku: {error}"));
             if let Some(hint) = &error.hint {
-                self.remark(&format!("  {hint}"));
+                remark(&format!("  {hint}"));
             }
         }
     }
+}
 
-    /// A bar on a terminal, nothing elsewhere.
-    pub(crate) fn bar(&self) -> indicatif::ProgressBar {
-        if std::io::stderr().is_terminal() {
-            indicatif::ProgressBar::new(0)
-        } else {
-            indicatif::ProgressBar::hidden()
-        }
+/// Progress and remarks: never on standard output.
+pub(crate) fn remark(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub(crate) fn bar() -> indicatif::ProgressBar {
+    if std::io::stderr().is_terminal() {
+        indicatif::ProgressBar::new(0)
+    } else {
+        indicatif::ProgressBar::hidden()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `search`, `ask`, `runs`.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -99,14 +100,12 @@ fn next(
     stop: impl Fn() -> Result<()>,
 ) -> Option<AnswerEvent> {
     loop {
-        match zhiku_engine::recv_event(events, cancel, *stopping) {
-            Some(event) => return event,
-            None => {
-                *stopping = true;
-                if stop().is_err() {
-                    return None;
-                }
-            }
+        if let Some(event) = zhiku_engine::recv_event(events, cancel, *stopping) {
+            return event;
+        }
+        *stopping = true;
+        if stop().is_err() {
+            return None;
         }
     }
 }
@@ -122,13 +121,13 @@ fn answer_value(run_id: RunId, answer: &Answer, timings: &Value) -> Value {
 fn answer_text(answer: &Answer) -> String {
     let mut text = answer.text.clone();
     for gap in &answer.gaps {
-        text += &format!("\n? {}", gap.sub_query);
+        let _ = write!(text, "\n? {}", gap.sub_query);
     }
     if !answer.citations.is_empty() {
         text += "\n";
     }
     for citation in &answer.citations {
-        text += &format!("\n[{}] {} {}", citation.n, citation.title, place(&citation.locator));
+        let _ = write!(text, "\n[{}] {} {}", citation.n, citation.title, place(&citation.locator));
     }
     text
 }

@@ -10,7 +10,7 @@ use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, VersionRef};
 
 use super::{Result, cancel_on_interrupt, engine, owner};
 use crate::args::Global;
-use crate::output::Output;
+use crate::output::{Output, bar, remark};
 
 /// Some files failed.
 const DONE_IN_PART: u8 = 3;
@@ -43,7 +43,7 @@ pub(super) fn import(
         }
         output.line(&taken_in(file), || said_of(file));
     }
-    let bar = output.bar();
+    let bar = bar();
     let mut open = watched.len();
     while open > 0 {
         let Ok(step) = progress.recv() else { break };
@@ -66,10 +66,9 @@ pub(super) fn import(
         let documents = session.list()?;
         let lexical =
             documents.iter().filter(|document| document.searchable == Some(Searchable::Lexical)).count();
-        output.remark(&format!("{} documents in {}", documents.len(), session.vault_name()));
+        remark(&format!("{} documents in {}", documents.len(), session.vault_name()));
         if lexical > 0 {
-            output
-                .remark(&format!("{lexical} of them are found by words only, until their vectors are made"));
+            remark(&format!("{lexical} of them are found by words only, until their vectors are made"));
         }
     }
     Ok(if failed > 0 { ExitCode::from(DONE_IN_PART) } else { ExitCode::SUCCESS })

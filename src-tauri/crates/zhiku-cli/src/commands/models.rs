@@ -7,7 +7,7 @@ use zhiku_engine::{ModelEntry, ModelState};
 
 use super::{Result, cancel_on_interrupt, engine};
 use crate::args::{Global, ModelsCommand};
-use crate::output::Output;
+use crate::output::{Output, bar, remark};
 
 pub(super) fn models(global: &Global, command: ModelsCommand, output: &Output) -> Result<ExitCode> {
     let engine = engine(global)?;
@@ -23,7 +23,7 @@ pub(super) fn models(global: &Global, command: ModelsCommand, output: &Output) -
                 .filter(|entry| ids.is_empty() || ids.contains(&entry.id))
                 .collect::<Vec<_>>();
             for entry in wanted.iter().filter(|entry| !entry.bundled) {
-                let bar = output.bar();
+                let bar = bar();
                 bar.set_message(entry.id.clone());
                 let mut on_bytes = |done: u64, total: u64| {
                     bar.set_length(total);
@@ -31,7 +31,7 @@ pub(super) fn models(global: &Global, command: ModelsCommand, output: &Output) -
                 };
                 models.fetch(&entry.id, &mut on_bytes, &cancel)?;
                 bar.finish_and_clear();
-                output.remark(&format!("{}: ready", entry.id));
+                remark(&format!("{}: ready", entry.id));
             }
             models.list()
         }
