@@ -20,8 +20,8 @@ pub mod token_codec;
 pub mod unit;
 
 pub use answer::{
-    Answer, AnswerEvent, AnswerStatus, Citation, Claim, Confidence, ExitReason, Gap, NodeRecord, Route, Stage, Support,
-    Usage,
+    Answer, AnswerEvent, AnswerStatus, Citation, Claim, Confidence, ExitReason, Gap, NodeRecord, Route,
+    Stage, Support, Usage,
 };
 pub use chunk::{Chunk, ChunkKind, ChunkSpan};
 pub use document::{
@@ -30,8 +30,8 @@ pub use document::{
 pub use error::{ErrorCode, Fault};
 pub use evidence::{Evidence, EvidenceSet, Modality, Process, Scores, Trust};
 pub use ids::{
-    ChunkId, ConversationId, DepartmentId, DocumentId, EvidenceId, EvidenceSetId, JobId, ProfileId, RunId, UnitId,
-    VaultId, VersionNumber,
+    ChunkId, ConversationId, DepartmentId, DocumentId, EvidenceId, EvidenceSetId, JobId, ProfileId, RunId,
+    UnitId, VaultId, VersionNumber,
 };
 pub use locator::{BBox, Locator, SlidePart};
 pub use reason::Reason;

@@ -32,15 +32,37 @@ pub enum SlidePart {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Locator {
     /// `page_index` counts from 0 and opens the page; `page_label` is what is printed on it ("iv", "12").
-    Page { page_index: u32, page_label: String, boxes: Vec<BBox> },
+    Page {
+        page_index: u32,
+        page_label: String,
+        boxes: Vec<BBox>,
+    },
     /// A heading and what stands below it. Characters count in the section's own text.
-    Section { heading_path: Vec<String>, char_start: u32, char_end: u32 },
+    Section {
+        heading_path: Vec<String>,
+        char_start: u32,
+        char_end: u32,
+    },
     /// `index` counts from 0.
-    Slide { index: u32, part: SlidePart },
+    Slide {
+        index: u32,
+        part: SlidePart,
+    },
     /// A spreadsheet range such as `B3:D9`.
-    Cells { sheet: String, range: String },
-    Region { boxes: Vec<BBox> },
-    Time { start_ms: u64, end_ms: u64 },
+    Cells {
+        sheet: String,
+        range: String,
+    },
+    Region {
+        boxes: Vec<BBox>,
+    },
+    Time {
+        start_ms: u64,
+        end_ms: u64,
+    },
     /// Characters of the whole decoded text file.
-    Chars { char_start: u32, char_end: u32 },
+    Chars {
+        char_start: u32,
+        char_end: u32,
+    },
 }

@@ -135,7 +135,10 @@ pub enum StopReason {
 pub enum ChatDelta {
     Text(String),
     /// Exactly once, last, in a stream that ended in order.
-    Done { stop: StopReason, usage: Usage },
+    Done {
+        stop: StopReason,
+        usage: Usage,
+    },
 }
 
 /// A chat model. The tool loop lives in `zhiku-agent`, never behind this trait.

@@ -95,7 +95,9 @@ impl Budget {
 
 fn reserve(counter: &AtomicU64, n: u64, limit: u64, what: &'static str) -> Result<(), BudgetRefused> {
     counter
-        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |used| used.checked_add(n).filter(|sum| *sum <= limit))
+        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |used| {
+            used.checked_add(n).filter(|sum| *sum <= limit)
+        })
         .map(|_| ())
         .map_err(|_| BudgetRefused { what, limit })
 }
@@ -115,7 +117,11 @@ impl RunContext {
 
     /// For work outside a question (imports, evaluation): no deadline worth mentioning.
     pub fn background() -> Self {
-        Self::new(BudgetLimits { model_calls: u64::MAX, tokens: u64::MAX, wall_time: Duration::from_secs(u64::MAX / 4) })
+        Self::new(BudgetLimits {
+            model_calls: u64::MAX,
+            tokens: u64::MAX,
+            wall_time: Duration::from_secs(u64::MAX / 4),
+        })
     }
 
     /// Call between steps of work that takes more than some milliseconds.
@@ -138,8 +144,9 @@ mod tests {
     fn two_reservations_cannot_overspend() {
         let budget = Budget::new(BudgetLimits { tokens: 100, ..BudgetLimits::default() });
         let granted: usize = std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| (0..50).filter(|_| budget.reserve_tokens(3).is_ok()).count())).collect();
+            let workers: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| (0..50).filter(|_| budget.reserve_tokens(3).is_ok()).count()))
+                .collect();
             workers.into_iter().map(|worker| worker.join().expect("worker")).sum()
         });
         assert_eq!(granted, 33);

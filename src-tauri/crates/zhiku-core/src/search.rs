@@ -60,7 +60,11 @@ pub struct SearchResponse {
 
 /// Finds passages. The scope is closed over by the implementation.
 pub trait Searcher: Send + Sync {
-    fn search(&self, query: &SearchQuery, ctx: &RunContext) -> Result<SearchResponse, crate::model::ModelError>;
+    fn search(
+        &self,
+        query: &SearchQuery,
+        ctx: &RunContext,
+    ) -> Result<SearchResponse, crate::model::ModelError>;
 }
 
 /// Answers a question.
