@@ -6,8 +6,7 @@ use crate::process::{cargo, run};
 use crate::setup;
 
 pub(crate) fn bench(args: &[&str]) -> Result<()> {
-    setup::for_running()?;
-    run(cargo(&["build", "--release", "--package", "zhiku-cli", "--package", "zhiku-desktop"]))?;
+    setup::for_running(&[])?;
     let mut words = vec!["run", "--release", "--package", "zhiku-engine", "--example", "bench", "--"];
     words.extend_from_slice(args);
     run(cargo(&words))

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => run::run(rest),
         ["test", rest @ ..] => test::test(rest),
         ["bench", rest @ ..] => bench::bench(rest),
-        ["setup"] => setup::for_tests(),
+        ["setup"] => setup::for_tests(&[]),
         ["bindings"] => run::bindings(),
         _ => {
             eprintln!("{USAGE}");

@@ -24,6 +24,19 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args)
 }
 
+/// Builds one of the programs and tells where it is. All programs and tests are built with the features of the whole
+/// workspace, so that no dependency is compiled twice.
+pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
+    let features = features.join(",");
+    let mut words = vec!["build", "--quiet", "--workspace", "--bin", name];
+    if !features.is_empty() {
+        words.extend(["--features", &features]);
+    }
+    run(cargo(&words))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// Shows the command, runs it, and fails when it fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = show(&command);

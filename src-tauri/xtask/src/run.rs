@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::process::{cargo, root, run as run_command};
+use crate::process::{built, cargo, command, root, run as run_command};
 use crate::setup;
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
-    setup::for_running()?;
+    setup::for_running(&[])?;
     if has_display() {
-        let mut words = vec!["run", "--package", "zhiku-desktop", "--"];
-        words.extend_from_slice(args);
-        return run_command(cargo(&words));
+        let window = built("zhiku-desktop", &[])?;
+        return run_command(command(&window.to_string_lossy(), args));
     }
     eprintln!(
         "\nThere is no display (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open.\n\
@@ -22,9 +21,9 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
 }
 
 pub(crate) fn bindings() -> Result<()> {
-    let mut command = cargo(&["test", "--package", "zhiku-desktop", "--lib", "bindings"]);
-    command.env("ZHIKU_WRITE_BINDINGS", "1");
-    run_command(command)
+    let mut test = cargo(&["test", "--package", "zhiku-desktop", "--lib", "bindings"]);
+    test.env("ZHIKU_WRITE_BINDINGS", "1");
+    run_command(test)
 }
 
 fn has_display() -> bool {
@@ -35,22 +34,27 @@ fn has_display() -> bool {
 }
 
 fn demonstrate() -> Result<()> {
+    let program = built("zhiku", &[])?;
     let home: PathBuf = std::env::temp_dir().join(format!("zhiku-demo-{}", std::process::id()));
     let zhiku = |args: &[&str]| {
-        let mut words = vec!["run", "--quiet", "--package", "zhiku-cli", "--bin", "zhiku", "--", "--home"];
-        let home = home.to_string_lossy();
-        words.push(&home);
-        words.extend_from_slice(args);
-        run_command(cargo(&words))
+        let mut shown = command(&program.to_string_lossy(), &["--home", &home.to_string_lossy()]);
+        shown.args(args);
+        run_command(shown)
     };
     let stories = root().join("fixtures/stories");
-    zhiku(&[
-        "import",
-        &stories.join("renovation").to_string_lossy(),
-        &stories.join("travel").to_string_lossy(),
-    ])?;
+    let files = [
+        "travel/Travel Policy.pdf",
+        "travel/Expense Handbook.md",
+        "renovation/案例-海棠A户型.docx",
+        "renovation/售后服务规定.pdf",
+        "renovation/材料与供应商表.csv",
+    ];
+    let paths: Vec<String> =
+        files.iter().map(|file| stories.join(file).to_string_lossy().into_owned()).collect();
+    let import: Vec<&str> = std::iter::once("import").chain(paths.iter().map(String::as_str)).collect();
+    zhiku(&import)?;
     zhiku(&["list"])?;
-    zhiku(&["ask", "海棠 A 户型用了哪种防水材料？由谁供应？"])?;
+    zhiku(&["ask", "海棠A户型的卫生间用了什么防水材料？由谁供应？"])?;
     zhiku(&[
         "ask",
         "What is the hotel limit per night in Berlin, and how many days do I have to file the claim?",

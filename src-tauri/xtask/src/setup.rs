@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::{cargo, command, output, root, run, succeeds};
+use crate::process::{built, cargo, command, output, root, run, succeeds};
 
 const BUILD_PACKAGES: &[&str] = &[
     "libwebkit2gtk-4.1-dev",
@@ -42,17 +42,17 @@ const TEST_PACKAGES: &[&str] = &[
     "python3-xlib",
 ];
 
-/// What `cargo xtask run` needs.
-pub(crate) fn for_running() -> Result<()> {
+/// What `cargo xtask run` needs. `features` are those of the programs that are built on the way.
+pub(crate) fn for_running(features: &[&str]) -> Result<()> {
     system_packages(BUILD_PACKAGES)?;
     ui()?;
-    models();
+    models(features);
     Ok(())
 }
 
 /// What `cargo xtask test` needs beyond that.
-pub(crate) fn for_tests() -> Result<()> {
-    for_running()?;
+pub(crate) fn for_tests(features: &[&str]) -> Result<()> {
+    for_running(features)?;
     system_packages(TEST_PACKAGES)?;
     cargo_tool("tauri-driver", "2.1.0")?;
     cargo_tool("cargo-deny", "0.20.2")?;
@@ -121,10 +121,10 @@ fn npm_packages(dir: &Path) -> Result<()> {
 }
 
 /// Models, ONNX Runtime and PDFium, by the application's own fetcher. A failure is not the end: words can be searched without.
-fn models() {
-    if let Err(error) =
-        run(cargo(&["run", "--quiet", "--package", "zhiku-cli", "--bin", "zhiku", "--", "models", "fetch"]))
-    {
+fn models(features: &[&str]) {
+    let fetched = built("zhiku", features)
+        .and_then(|program| run(command(&program.to_string_lossy(), &["models", "fetch"])));
+    if let Err(error) = fetched {
         eprintln!(
             "models are not complete: {error:#}\nZhiku starts all the same; see `zhiku doctor` for what is missing"
         );

@@ -2,18 +2,19 @@
 
 use anyhow::{Result, bail};
 
-use crate::process::{cargo, command, root, run, succeeds};
+use crate::process::{built, cargo, command, root, run, succeeds};
 use crate::setup::{self, in_dir};
 
 /// Crash and fault hooks are compiled in for tests only.
-const TEST_FEATURES: &str =
-    "zhiku-vault/fault-injection,zhiku-parse/fault-injection,zhiku-cli/fault-injection";
+const TEST_FEATURES: [&str; 3] =
+    ["zhiku-vault/fault-injection", "zhiku-parse/fault-injection", "zhiku-cli/fault-injection"];
 
 pub(crate) fn test(args: &[&str]) -> Result<()> {
     if !args.is_empty() {
         bail!("cargo xtask test takes no arguments; use cargo test for a part");
     }
-    setup::for_tests()?;
+    let features = TEST_FEATURES.join(",");
+    setup::for_tests(&TEST_FEATURES)?;
     run(cargo(&["fmt", "--all", "--check"]))?;
     licences()?;
     ui_checks()?;
@@ -22,12 +23,12 @@ pub(crate) fn test(args: &[&str]) -> Result<()> {
         "--workspace",
         "--all-targets",
         "--features",
-        TEST_FEATURES,
+        &features,
         "--",
         "--deny",
         "warnings",
     ]))?;
-    run(cargo(&["test", "--workspace", "--features", TEST_FEATURES]))?;
+    run(cargo(&["test", "--workspace", "--features", &features]))?;
     window()
 }
 
@@ -58,14 +59,7 @@ fn window() -> Result<()> {
         eprintln!("skipped: the window under test (needs xvfb-run, dbus-run-session and WebKitWebDriver)");
         return Ok(());
     }
-    run(cargo(&[
-        "build",
-        "--package",
-        "zhiku-desktop",
-        "--package",
-        "zhiku-cli",
-        "--features",
-        TEST_FEATURES,
-    ]))?;
+    built("zhiku-desktop", &TEST_FEATURES)?;
+    built("zhiku", &TEST_FEATURES)?;
     run(in_dir(&root().join("tests/e2e"), "npm", &["test", "--silent"]))
 }
