@@ -76,9 +76,12 @@ impl Pipeline {
         Ok(Self { shared, lanes: Mutex::new(lanes) })
     }
 
-    /// Call after queueing work.
+    /// Call after queueing work. From here on the pipeline is not idle until it has looked.
     pub fn wake(&self) {
-        self.shared.state().queue_signs += 1;
+        let mut state = self.shared.state();
+        state.queue_signs += 1;
+        state.text_lane_busy = true;
+        drop(state);
         self.shared.changed.notify_all();
     }
 
