@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use zhiku_core::RunContext;
 use zhiku_engine::{EngineError, PageSet, RetrievalSet};
 
-use super::{Result, cancel_on_interrupt, engine, writer};
+use super::{Result, engine, writer};
 use crate::args::{EvalCommand, Global};
 use crate::output::Output;
 
 pub(super) fn eval(global: &Global, command: EvalCommand, output: &Output) -> Result<ExitCode> {
-    let ctx = RunContext { cancel: cancel_on_interrupt(), ..RunContext::background() };
+    // An interrupt ends the process at once: what was embedded is stored and not made again.
+    let ctx = RunContext::background();
     let value = match command {
         EvalCommand::Retrieval { beir, queries, extra, mode, limit } => {
             let engine = engine(global)?;
