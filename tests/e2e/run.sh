@@ -13,7 +13,7 @@ for python in python3 /usr/bin/python3; do
 done
 [ -n "${ZHIKU_PYTHON:-}" ] || { echo "missing: python3-xlib (drops files on the window)" >&2; exit 1; }
 world=$(mktemp -d)
-trap 'rm -rf "$world"' EXIT
+trap 'rm -rf "$world" || true' EXIT
 export XDG_RUNTIME_DIR="$world/run" XDG_DATA_HOME="$world/keychain"
 mkdir -p "$XDG_RUNTIME_DIR" "$XDG_DATA_HOME/keyrings"
 chmod 700 "$XDG_RUNTIME_DIR"

@@ -95,7 +95,12 @@ export class Window {
   }
 
   remove() {
-    rmSync(this.world, { recursive: true, force: true });
+    // The program's children may still be writing their caches; what stays is in the system's folder for such things.
+    try {
+      rmSync(this.world, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    } catch (error) {
+      console.error(error.message);
+    }
   }
 
   find(css, seconds = 20) {

@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask run`, `test`, `bench`, `setup`, `bindings`.
+//! The project's own commands: `cargo xtask run`, `test`, `bench`, `quotes`, `setup`, `bindings`.
 //!
 //! Light on purpose: it has to compile before any system package or model is there. Start reading at [`setup`].
 
 mod bench;
 mod process;
+mod quotes;
 mod run;
 mod setup;
 mod test;
@@ -15,6 +16,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   run        set up what is missing, then open Zhiku (without a display: the same job through the command line)
   test       set up what is missing, then every check and test
   bench      measure in release and write docs/bench.md
+  quotes     hold the quotes of extractive answers against the pages as pdftotext reads them
+             (--pdf DIR, --questions FILE, --home DIR, --program FILE; without any, the sample stories)
   setup      only the set-up: system packages, UI packages, models
   bindings   write ui/src/lib/ipc/bindings.ts anew from the Rust types";
 
@@ -25,6 +28,9 @@ fn main() -> ExitCode {
         ["run", rest @ ..] => run::run(rest),
         ["test", rest @ ..] => test::test(rest),
         ["bench", rest @ ..] => bench::bench(rest),
+        ["quotes", rest @ ..] => {
+            quotes::Options::from_args(rest).and_then(|options| quotes::quotes(&options))
+        }
         ["setup"] => setup::for_tests(&[]),
         ["bindings"] => run::bindings(),
         _ => {

@@ -3,10 +3,11 @@
 use anyhow::{Result, bail};
 
 use crate::process::{built, cargo, command, root, run, succeeds};
+use crate::quotes;
 use crate::setup::{self, in_dir};
 
 /// Crash and fault hooks are compiled in for tests only.
-const TEST_FEATURES: [&str; 3] =
+pub(crate) const TEST_FEATURES: [&str; 3] =
     ["zhiku-vault/fault-injection", "zhiku-parse/fault-injection", "zhiku-cli/fault-injection"];
 
 pub(crate) fn test(args: &[&str]) -> Result<()> {
@@ -29,6 +30,7 @@ pub(crate) fn test(args: &[&str]) -> Result<()> {
         "warnings",
     ]))?;
     run(cargo(&["test", "--workspace", "--features", &features]))?;
+    quotes::quotes(&quotes::Options::stories())?;
     window()
 }
 

@@ -5,6 +5,7 @@
 //! version. The queue and every stage's result are in the vault: after a crash the lanes go on where the last batch was
 //! stored. Deliberately absent: formats (`zhiku-parse`), rows and indexes (`zhiku-vault`), models (a trait of core).
 
+mod guard;
 mod import;
 mod pipeline;
 mod progress;

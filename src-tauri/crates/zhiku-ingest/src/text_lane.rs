@@ -10,6 +10,7 @@ use zhiku_parse::worker::{ParseRequest, parse_file};
 use zhiku_parse::{ParseError, UnitSink};
 use zhiku_vault::{Job, PublishOutcome, UnitRow, VaultError, VersionRef};
 
+use crate::guard::guarded;
 use crate::import::PARSE_VERSION;
 use crate::pipeline::{Shared, needs_text};
 use crate::tokens;
@@ -27,7 +28,9 @@ pub(crate) fn run(shared: &Shared) {
             shared.hand_to_vector_lane([job]);
             continue;
         }
-        match prepare(shared, &job) {
+        let prepared = guarded(|| prepare(shared, &job))
+            .unwrap_or_else(|reason| Err(Halt::Failed { stage: JobStage::Parse, reason, retryable: true }));
+        match prepared {
             Ok(()) => ready.push(job),
             Err(Halt::Failed { stage, reason, retryable }) => shared.fail(&job, stage, reason, retryable),
             Err(Halt::Vault { stage, error }) => shared.fail_with(&job, stage, &error),
@@ -290,8 +293,8 @@ impl Ready {
             return;
         }
         let versions: Vec<VersionRef> = jobs.iter().map(|job| job.version).collect();
-        match shared.vault.publish_lexical(&versions) {
-            Ok(outcomes) => {
+        match guarded(|| shared.vault.publish_lexical(&versions)) {
+            Ok(Ok(outcomes)) => {
                 for (job, outcome) in jobs.iter().zip(&outcomes) {
                     let state = match outcome {
                         PublishOutcome::Published => DocumentState::Published,
@@ -302,7 +305,13 @@ impl Ready {
                 }
                 shared.hand_to_vector_lane(jobs);
             }
-            Err(error) => jobs.iter().for_each(|job| shared.fail_with(job, JobStage::PublishLexical, &error)),
+            Ok(Err(error)) => {
+                jobs.iter().for_each(|job| shared.fail_with(job, JobStage::PublishLexical, &error));
+            }
+            Err(reason) => {
+                let stage = JobStage::PublishLexical;
+                jobs.iter().for_each(|job| shared.fail(job, stage, reason.clone(), true));
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use zhiku_core::model::{EmbedSide, Embedder, Priority};
 use zhiku_core::{ChunkId, DocumentState, ErrorCode, JobStage, Reason, RunContext};
 use zhiku_vault::{Job, PendingChunk, PublishOutcome, VaultError, VersionRef};
 
+use crate::guard::guarded;
 use crate::pipeline::Shared;
 
 /// Chunks of one group of jobs, at the most from the job that reaches it.
@@ -23,7 +24,18 @@ pub(crate) fn run(shared: &Shared) {
             gathered >= GROUP_CHUNKS
         };
         let Some(jobs) = shared.next_vector_jobs(enough) else { return };
-        work(shared, jobs);
+        if guarded(|| work(shared, jobs.clone())).is_err() {
+            one_by_one(shared, jobs);
+        }
+    }
+}
+
+/// After a panic in a group: each job alone, so that it costs only the document that brings it about.
+fn one_by_one(shared: &Shared, jobs: Vec<Job>) {
+    for job in jobs.into_iter().filter(|job| shared.may_go_on(job)) {
+        if let Err(reason) = guarded(|| work(shared, vec![job.clone()])) {
+            shared.fail(&job, JobStage::Embed, reason, true);
+        }
     }
 }
 

@@ -204,6 +204,10 @@ export const reasons: Record<string, Words> = {
     zh: "资料库写入失败。请检查磁盘空间后重试。",
     en: "The library could not be written. Check disk space, then try again.",
   },
+  internal_fault: {
+    zh: "知库自身出错，这份文档没有处理完；其他文档不受影响。请重试。",
+    en: "Zhiku itself failed on this document; other documents are not affected. Try again.",
+  },
   embedding_failed: {
     zh: "建立语义索引时出错，目前可按字词搜索。",
     en: "Indexing the meaning failed; the document is searchable by words.",
