@@ -46,14 +46,7 @@ fn copy_out(folder: &Path, name: &str, original: &mut File) -> io::Result<PathBu
 
 /// The title as a file name with the extension that other programs expect.
 fn file_name(title: &str, kind: DocumentKind) -> String {
-    let extensions: &[&str] = match kind {
-        DocumentKind::Pdf => &["pdf"],
-        DocumentKind::Docx => &["docx"],
-        DocumentKind::Markdown => &["md", "markdown"],
-        DocumentKind::Html => &["html", "htm", "xhtml"],
-        DocumentKind::Text => &["txt"],
-        DocumentKind::Csv => &["csv", "tsv"],
-    };
+    let extensions = kind.extensions();
     let safe: String = title
         .chars()
         .map(
@@ -68,7 +61,8 @@ fn file_name(title: &str, kind: DocumentKind) -> String {
     if extensions.iter().any(|extension| lower.ends_with(&format!(".{extension}"))) {
         return safe.to_owned();
     }
-    format!("{}.{}", if safe.is_empty() { "document" } else { safe }, extensions[0])
+    let safe = if safe.is_empty() { "document" } else { safe };
+    extensions.first().map_or_else(|| safe.to_owned(), |extension| format!("{safe}.{extension}"))
 }
 
 #[cfg(test)]

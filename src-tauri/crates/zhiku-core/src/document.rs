@@ -38,8 +38,58 @@ text_enum!(
         Html = "html",
         Text = "text",
         Csv = "csv",
+        Pptx = "pptx",
+        Xlsx = "xlsx",
+        Xls = "xls",
+        Odt = "odt",
+        Ods = "ods",
+        Odp = "odp",
+        Doc = "doc",
+        Ppt = "ppt",
+        Rtf = "rtf",
+        Epub = "epub",
+        Email = "email",
+        Archive = "archive",
+        Json = "json",
+        Code = "code",
+        Subtitles = "subtitles",
+        Image = "image",
+        Audio = "audio",
+        Video = "video",
     }
 );
+
+impl DocumentKind {
+    /// The extensions that name a file of this kind, the usual one first; none for what has many.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Pdf => &["pdf"],
+            Self::Docx => &["docx"],
+            Self::Markdown => &["md", "markdown"],
+            Self::Html => &["html", "htm", "xhtml"],
+            Self::Text => &["txt"],
+            Self::Csv => &["csv", "tsv"],
+            Self::Pptx => &["pptx"],
+            Self::Xlsx => &["xlsx", "xlsm"],
+            Self::Xls => &["xls"],
+            Self::Odt => &["odt"],
+            Self::Ods => &["ods"],
+            Self::Odp => &["odp"],
+            Self::Doc => &["doc"],
+            Self::Ppt => &["ppt"],
+            Self::Rtf => &["rtf"],
+            Self::Epub => &["epub"],
+            Self::Email => &["eml", "msg"],
+            Self::Archive => &["zip"],
+            Self::Json => &["json", "jsonl"],
+            Self::Subtitles => &["srt", "vtt"],
+            Self::Image => &["png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"],
+            Self::Audio => &["wav", "mp3", "m4a", "flac", "ogg"],
+            Self::Video => &["mp4", "mkv", "webm", "mov"],
+            Self::Code => &[],
+        }
+    }
+}
 
 text_enum!(
     /// The life cycle of a version.

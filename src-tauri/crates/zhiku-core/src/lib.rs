@@ -13,6 +13,7 @@ pub mod ids;
 pub mod locator;
 pub mod model;
 pub mod reason;
+pub mod recognition;
 pub mod run;
 pub mod search;
 pub mod sentences;

@@ -47,14 +47,24 @@ pub struct ParsedUnit {
     pub trust: Trust,
     /// Headings above the unit's first line, outermost first (PDF: from the outline).
     pub heading_path: Vec<String>,
-    /// Where each line stands on the page; only for pages.
+    /// Where each line stands on the page or picture; only for those.
     pub layout: Option<UnitLayout>,
+    /// How sure recognition was, 0 to 1; `None` where nothing had to be recognised.
+    #[serde(default)]
+    pub confidence: Option<f32>,
 }
 
-/// The place of every character of a page. Persisted (postcard): changes need a migration.
+impl ParsedUnit {
+    /// Whether its words are still to be recognised: a scanned page or picture whose parser found no text to trust.
+    pub fn awaits_recognition(&self) -> bool {
+        self.process == Process::Ocr && self.text.is_empty()
+    }
+}
+
+/// The place of every character of a page, or of a picture in pixels. Persisted (postcard): changes need a migration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnitLayout {
-    /// Width and height of the unrotated crop box in points.
+    /// Width and height of the unrotated crop box in points, or of the picture in pixels.
     pub page_size: [f32; 2],
     pub lines: Vec<LayoutLine>,
 }

@@ -82,6 +82,7 @@ pub fn import_passage(vault: &Vault, scope: &Scope, passage: &Passage<'_>) -> Re
         trust: Trust::Normal,
         heading_path: Vec::new(),
         layout: None,
+        confidence: None,
     };
     vault.stage_units(registered.version, 0, &[unit])?;
     vault.finish_stage(registered.version, JobStage::Parse, PARSE_VERSION)?;

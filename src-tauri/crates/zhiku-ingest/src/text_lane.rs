@@ -169,6 +169,7 @@ fn parsed(row: &UnitRow) -> ParsedUnit {
         trust: row.trust,
         heading_path: row.heading_path.clone(),
         layout: row.layout.clone(),
+        confidence: row.confidence,
     }
 }
 

@@ -190,7 +190,7 @@ fn evidence(n: usize, ranked: &Ranked, unit: &UnitRow, (start, end): (usize, usi
         media_ref: None,
         locator: part_locator(unit, start as u32, end as u32),
         process: unit.process,
-        confidence: None,
+        confidence: unit.confidence,
         trust: unit.trust,
         scores: ranked.scores,
     }

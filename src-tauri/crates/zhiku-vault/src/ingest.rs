@@ -445,7 +445,7 @@ fn stage_unit(tx: &Transaction<'_>, version_key: i64, ordinal: u32, unit: &Parse
     let id = UnitId::new();
     tx.prepare_cached(
         "INSERT INTO units (unit_id, version_key, ordinal, kind, locator, text, process, trust, heading_path, layout,
-            content_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            content_hash, confidence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
         id.0.as_bytes(),
@@ -458,7 +458,8 @@ fn stage_unit(tx: &Transaction<'_>, version_key: i64, ordinal: u32, unit: &Parse
         row::to_name(unit.trust)?,
         row::to_json(&unit.heading_path)?,
         layout,
-        hash
+        hash,
+        unit.confidence
     ])?;
     Ok(id)
 }

@@ -65,6 +65,8 @@ pub struct UnitRow {
     pub trust: Trust,
     pub heading_path: Vec<String>,
     pub layout: Option<UnitLayout>,
+    /// How sure recognition was, 0 to 1.
+    pub confidence: Option<f32>,
 }
 
 /// One document as a list shows it. `state` and `progress` are those of the newest version; `published` is what search finds.

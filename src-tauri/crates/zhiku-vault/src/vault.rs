@@ -19,8 +19,10 @@ use crate::storage::{Database, Migration, StorageKey};
 use crate::token_vectors::TokenVectorStore;
 use crate::visibility;
 
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") },
+    Migration { name: "0002_recognition", sql: include_str!("../migrations/0002_recognition.sql") },
+];
 
 /// How to open a vault.
 #[derive(Clone, Debug)]

@@ -8,7 +8,10 @@ use super::{Reason, mirrored};
 
 mirrored!(
     /// What kind of source a document is.
-    DocumentKind = zhiku_core::DocumentKind { Pdf, Docx, Markdown, Html, Text, Csv }
+    DocumentKind = zhiku_core::DocumentKind {
+        Pdf, Docx, Markdown, Html, Text, Csv, Pptx, Xlsx, Xls, Odt, Ods, Odp, Doc, Ppt, Rtf, Epub, Email, Archive, Json,
+        Code, Subtitles, Image, Audio, Video,
+    }
 );
 mirrored!(
     /// The life cycle of a version.

@@ -141,7 +141,7 @@ export type ConversationRow = {
 };
 
 /**  What kind of source a document is. */
-export type DocumentKind = "pdf" | "docx" | "markdown" | "html" | "text" | "csv";
+export type DocumentKind = "pdf" | "docx" | "markdown" | "html" | "text" | "csv" | "pptx" | "xlsx" | "xls" | "odt" | "ods" | "odp" | "doc" | "ppt" | "rtf" | "epub" | "email" | "archive" | "json" | "code" | "subtitles" | "image" | "audio" | "video";
 
 /**  One document of the library. */
 export type DocumentRow = {

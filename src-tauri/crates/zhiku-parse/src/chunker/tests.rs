@@ -12,6 +12,7 @@ fn unit(kind: UnitKind, locator: Locator, text: &str) -> ParsedUnit {
         trust: Trust::Normal,
         heading_path: vec!["Part I".to_owned()],
         layout: None,
+        confidence: None,
     }
 }
 

@@ -277,6 +277,7 @@ impl Sections {
             trust: Trust::Normal,
             heading_path: self.above.clone(),
             layout: None,
+            confidence: None,
         });
         self.section_offset = end + 2;
         self.section_path = Some(path);

@@ -77,6 +77,7 @@ fn unit(start: usize, end: usize, text: String) -> ParsedUnit {
         trust: Trust::Normal,
         heading_path: Vec::new(),
         layout: None,
+        confidence: None,
     }
 }
 

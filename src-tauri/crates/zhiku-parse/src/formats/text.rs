@@ -137,6 +137,7 @@ impl Cutter {
             trust: Trust::Normal,
             heading_path: std::mem::take(&mut self.above),
             layout: None,
+            confidence: None,
         });
         self.above = self.path.iter().map(|(_, text)| text.clone()).collect();
     }

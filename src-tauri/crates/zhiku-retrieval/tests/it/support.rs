@@ -203,6 +203,7 @@ impl World {
             trust: Trust::Normal,
             heading_path: Vec::new(),
             layout: None,
+            confidence: None,
         };
         let unit_id = self.vault.stage_units(version, 0, &[unit]).expect("units")[0];
         let mut start = 0;

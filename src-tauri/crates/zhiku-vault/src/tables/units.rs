@@ -12,7 +12,7 @@ use crate::visibility::VISIBLE;
 
 const SELECT: &str =
     "SELECT u.unit_id, d.document_id, v.number, u.ordinal, u.kind, u.locator, u.text, u.process, u.trust,
-        u.heading_path, u.layout
+        u.heading_path, u.layout, u.confidence
     FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions v ON v.document_key = d.key AND v.published_ms IS NOT NULL
     JOIN units u ON u.version_key = v.key";
@@ -45,7 +45,7 @@ impl Vault {
 pub(crate) fn of_version(db: &Connection, version_key: i64) -> Result<Vec<UnitRow>> {
     let mut statement = db.prepare_cached(
         "SELECT u.unit_id, d.document_id, v.number, u.ordinal, u.kind, u.locator, u.text, u.process, u.trust,
-                u.heading_path, u.layout
+                u.heading_path, u.layout, u.confidence
          FROM units u JOIN versions v ON v.key = u.version_key JOIN documents d ON d.key = v.document_key
          WHERE u.version_key = ?1 ORDER BY u.ordinal",
     )?;
@@ -71,5 +71,6 @@ fn unit_row(row: &Row<'_>) -> rusqlite::Result<UnitRow> {
         trust: row::get_name(row, 8)?,
         heading_path: row::get_json(row, 9)?,
         layout,
+        confidence: row.get(11)?,
     })
 }

@@ -127,6 +127,7 @@ fn unit(text: &str) -> ParsedUnit {
         trust: Trust::Normal,
         heading_path: vec!["第一章".to_owned()],
         layout: None,
+        confidence: None,
     }
 }
 

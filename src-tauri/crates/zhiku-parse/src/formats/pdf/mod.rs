@@ -88,6 +88,7 @@ pub(crate) fn page_failed(page_index: u32, detail: &str) -> (ParsedUnit, ParseWa
         trust: Trust::Normal,
         heading_path: Vec::new(),
         layout: None,
+        confidence: None,
     };
     (unit, warning)
 }
@@ -175,6 +176,7 @@ fn read_page(
         trust: seen.trust,
         heading_path: outline.map(|outline| outline.path_at(index, found.page_size[1])).unwrap_or_default(),
         layout: Some(composed.layout),
+        confidence: None,
         locator,
     };
     Ok(ReadPage { unit, warnings })
