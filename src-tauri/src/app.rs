@@ -14,6 +14,7 @@ use zhiku_engine::{AccessMode, Engine, EngineConfig, ImportProgress, Session};
 use crate::arguments::Arguments;
 use crate::ipc::dto::{Invalidated, Tag};
 use crate::ipc::error::IpcError;
+use crate::media::MediaServer;
 use crate::meter::Meter;
 use crate::opened;
 
@@ -30,6 +31,7 @@ pub(crate) struct App {
     media: Mutex<HashMap<(DocumentId, VersionNumber), String>>,
     fetching: Fetching,
     meter: Mutex<Meter>,
+    server: Mutex<Option<MediaServer>>,
 }
 
 impl App {
@@ -40,6 +42,7 @@ impl App {
             media: Mutex::default(),
             fetching: Arc::default(),
             meter: Mutex::default(),
+            server: Mutex::default(),
         }
     }
 
@@ -73,6 +76,16 @@ impl App {
 
     pub(crate) fn media(&self, media_ref: &str) -> Option<(DocumentId, VersionNumber)> {
         lock(&self.media).iter().find(|(_, known)| known.as_str() == media_ref).map(|(version, _)| *version)
+    }
+
+    /// Where the player finds a recording; the server starts with the first one.
+    pub(crate) fn media_url(&self, app: &AppHandle, media_ref: &str) -> Result<String, IpcError> {
+        let mut server = lock(&self.server);
+        let running = match server.as_ref() {
+            Some(running) => running.clone(),
+            None => server.insert(MediaServer::start(app)?).clone(),
+        };
+        Ok(running.url(media_ref))
     }
 
     pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {

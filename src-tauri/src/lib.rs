@@ -1,9 +1,10 @@
-//! The shell: one window, the bridge to the engine, and the `vault://` scheme. Deliberately absent: anything that decides
+//! The shell: one window, the bridge to the engine, the `vault://` scheme and the loopback server for sound and video. Deliberately absent: anything that decides
 //! about documents, questions or rights; that is the engine's. Start at [`run`], then [`ipc`].
 
 mod app;
 mod arguments;
 pub mod ipc;
+mod media;
 mod meter;
 mod opened;
 mod protocol;

@@ -37,7 +37,7 @@ fn answer(app: &AppHandle, request: &Request<Vec<u8>>) -> Response<Vec<u8>> {
 }
 
 /// Only our own page asks. A request without an origin is our page's as well: a page of another origin always names it.
-fn allowed_origin(headers: &HeaderMap) -> Option<&'static str> {
+pub(crate) fn allowed_origin(headers: &HeaderMap) -> Option<&'static str> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Some(ORIGINS[0]) };
     ORIGINS.iter().find(|known| origin.as_bytes() == known.as_bytes()).copied()
 }
@@ -77,7 +77,7 @@ fn read(file: &mut File, range: &Range<u64>) -> io::Result<Vec<u8>> {
 }
 
 /// One range of `bytes=a-b`, `bytes=a-` or `bytes=-n`, within `total`. Several ranges are not asked for here.
-fn parse_range(text: &str, total: u64) -> Option<Range<u64>> {
+pub(crate) fn parse_range(text: &str, total: u64) -> Option<Range<u64>> {
     let (first, last) = text.trim().strip_prefix("bytes=")?.split_once('-')?;
     let range = match (first.trim(), last.trim()) {
         ("", suffix) => total.saturating_sub(suffix.parse().ok()?)..total,

@@ -424,6 +424,64 @@ try {
     }
   });
 
+  await check("a video opens at the second that is cited, and its words follow along", async () => {
+    await drop([fixture("media/slides.mp4")]);
+    await eventually(
+      "the video is searchable",
+      () => window_.run(`return [...document.querySelectorAll("nav button.open:not(:disabled)")].some((b) => b.textContent.includes("slides"))`),
+      120,
+    );
+    // Only about the video: the rule has its own words for the same.
+    const only = () => window_.run(`[...document.querySelectorAll("nav input[type=checkbox]")].find((box) => box.title.includes("slides")).click()`);
+    await only();
+    await ask("售后流程分为几步？");
+    await only();
+    const opened = await eventually("a citation of the video", async () => {
+      const n = await window_.run(`return [...document.querySelectorAll("article")].at(-1).querySelectorAll("[data-citation]").length`);
+      for (let i = 0; i < n; i += 1) {
+        await window_.run(`[...document.querySelectorAll("article")].at(-1).querySelectorAll("[data-citation]")[arguments[0]].click()`, i);
+        await settled();
+        const at = await eventually("the source is open", () => window_.run(`return document.querySelector("aside h2")?.textContent ?? null`));
+        if (at.includes("slides")) return true;
+      }
+      return null;
+    });
+    assert.ok(opened);
+    const player = await eventually(
+      "the player shows a frame",
+      () => window_.run(`const v = document.querySelector("video"); return v !== null && v.readyState >= 2 && v.videoWidth > 0 && !v.seeking ? { at: v.currentTime } : null`),
+      30,
+    );
+    assert.ok(Math.abs(player.at - 4) < 1, `the player stands at ${player.at}`);
+    assert.match(await window_.run(`return document.querySelector("aside mark")?.textContent ?? ""`), /四步/u);
+    await window_.shot("video-zh-light");
+    await window_.run(`document.querySelector("aside ol button").click()`);
+    await eventually("a click on a line goes to its time", () => window_.run(`return Math.abs(document.querySelector("video").currentTime - 1) < 1`));
+    await axe("a video");
+    await fits("a video");
+  });
+
+  await check("a photographed page opens with the words marked in the picture", async () => {
+    await drop([fixture("scans/clean_zh.png")]);
+    await eventually(
+      "the picture is searchable",
+      () => window_.run(`return [...document.querySelectorAll("nav button.open:not(:disabled)")].some((b) => b.textContent.includes("clean_zh"))`),
+      120,
+    );
+    await ask("货架编号M-208的承重上限是多少？");
+    await (await lastCitation()).click();
+    const mark = await eventually("a box over the picture", () =>
+      window_.run(`
+        const m = document.querySelector("aside .picture .highlight"), i = document.querySelector("aside .picture img");
+        if (m === null || i === null || i.naturalWidth === 0) return null;
+        const a = m.getBoundingClientRect(), b = i.getBoundingClientRect();
+        return { y: ((a.top + a.bottom) / 2 - b.top) / b.height * i.naturalHeight }`),
+    );
+    assert.ok(mark.y > 330 && mark.y < 380, `the box stands at ${mark.y}`);
+    await window_.shot("picture-zh-light");
+    await axe("a picture");
+  });
+
   await check("small windows and large text lose nothing", async () => {
     await window_.size(960, 640);
     await (await window_.run(`return document.querySelector("[data-citation]")`)).click();

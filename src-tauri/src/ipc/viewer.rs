@@ -38,8 +38,13 @@ pub(super) async fn source_open(app: AppHandle, document: String, version: u32) 
     blocking(&app, move |session| {
         let view = session.source(id(&document, "document")?, VersionNumber(version))?;
         let size = session.original(view.document, view.version)?.bytes;
-        let drawn_here = view.kind == DocumentKind::Pdf;
-        let media = handle.state::<App>().media_ref(view.document, view.version);
+        let app = handle.state::<App>();
+        let reference = app.media_ref(view.document, view.version);
+        let media_url = match view.kind {
+            DocumentKind::Audio | DocumentKind::Video => Some(app.media_url(&handle, &reference)?),
+            _ => None,
+        };
+        let drawn_here = matches!(view.kind, DocumentKind::Pdf | DocumentKind::Image);
         Ok(Source {
             document,
             version,
@@ -48,7 +53,8 @@ pub(super) async fn source_open(app: AppHandle, document: String, version: u32) 
             kind: view.kind.into(),
             size_bytes: size as f64,
             warnings: view.warnings.into_iter().map(Into::into).collect(),
-            media_ref: drawn_here.then_some(media),
+            media_ref: drawn_here.then_some(reference),
+            media_url,
         })
     })
     .await
@@ -68,7 +74,8 @@ pub(super) async fn source_units(
     .await
 }
 
-/// Where some characters of a unit stand: on a page, with the boxes that cover exactly them.
+/// Where some characters of a unit stand: on a page or picture with the boxes that cover exactly them, in a recording with
+/// the time at which they are said.
 #[tauri::command]
 #[specta::specta]
 pub(super) async fn source_place(
@@ -83,6 +90,7 @@ pub(super) async fn source_place(
             CoreLocator::Page { page_index, page_label, .. } => {
                 CoreLocator::Page { page_index, page_label, boxes: place.boxes }.into()
             }
+            CoreLocator::Region { .. } => CoreLocator::Region { boxes: place.boxes }.into(),
             other => other.into(),
         })
     })

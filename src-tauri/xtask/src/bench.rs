@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 
-use crate::process::{cargo, run};
+use crate::process::{built_example, command, run};
 use crate::setup;
 
 pub(crate) fn bench(args: &[&str]) -> Result<()> {
     setup::for_running(&[])?;
-    let mut words = vec!["run", "--release", "--package", "zhiku-engine", "--example", "bench", "--"];
-    words.extend_from_slice(args);
-    run(cargo(&words))
+    let program = built_example("bench")?;
+    run(command(&program.to_string_lossy(), args))
 }

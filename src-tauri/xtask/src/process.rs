@@ -33,8 +33,21 @@ pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
         words.extend(["--features", &features]);
     }
     run(cargo(&words))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+    Ok(target_dir().join("debug").join(program_name(name)))
+}
+
+/// Builds one of the example programs in release and tells where it is.
+pub(crate) fn built_example(name: &str) -> Result<PathBuf> {
+    run(cargo(&["build", "--release", "--workspace", "--example", name]))?;
+    Ok(target_dir().join("release/examples").join(program_name(name)))
+}
+
+fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+fn program_name(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
 /// Shows the command, runs it, and fails when it fails.

@@ -66,7 +66,7 @@ pub(crate) fn quotes(options: &Options) -> Result<()> {
             .with_context(|| format!("could not remove {}", scratch.display()))?;
     }
     let tally = checked?;
-    println!(
+    eprintln!(
         "quotes: {} questions, {} answered, {} quotes of PDF pages, {} faults",
         tally.questions,
         tally.answered,

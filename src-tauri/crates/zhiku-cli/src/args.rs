@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Models(ModelsCommand),
     /// Read one file without a vault.
     Parse { file: PathBuf },
+    /// Write down what is said in a sound or video file, with times.
+    Transcribe { file: PathBuf },
     /// Bring files and folders into the vault.
     Import {
         #[arg(required = true)]

@@ -120,6 +120,8 @@ text_enum!(
     JobStage {
         Detect = "detect",
         Parse = "parse",
+        /// Words in pictures and sound.
+        Recognize = "recognize",
         Chunk = "chunk",
         PublishLexical = "publish_lexical",
         Embed = "embed",

@@ -39,4 +39,4 @@ pub use reason::Reason;
 pub use run::{Budget, BudgetLimits, BudgetRefused, RunContext, Stopped};
 pub use search::{Answerer, SearchHit, SearchMode, SearchQuery, SearchResponse, Searcher};
 pub use sentences::{LineShape, char_slice, is_cjk, line_shape, sentences};
-pub use unit::{LayoutLine, ParseWarning, ParsedUnit, UnitKind, UnitLayout};
+pub use unit::{LayoutLine, ParseWarning, ParsedUnit, TimedText, UnitKind, UnitLayout, time_of};

@@ -52,6 +52,25 @@ pub struct ParsedUnit {
     /// How sure recognition was, 0 to 1; `None` where nothing had to be recognised.
     #[serde(default)]
     pub confidence: Option<f32>,
+    /// When each stretch of the text is said, in order; empty for what has no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timing: Vec<TimedText>,
+}
+
+/// A stretch of a unit's text and when it is said. Persisted (postcard): changes need a migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedText {
+    pub char_start: u32,
+    pub char_end: u32,
+    pub start_ms: u64,
+    pub end_ms: u64,
+}
+
+/// From when to when the characters `start..end` are said; `None` where no stretch touches them.
+pub fn time_of(timing: &[TimedText], start: u32, end: u32) -> Option<(u64, u64)> {
+    let mut touched = timing.iter().filter(|timed| timed.char_start < end && timed.char_end > start);
+    let first = touched.next()?;
+    Some((first.start_ms, touched.next_back().unwrap_or(first).end_ms))
 }
 
 impl ParsedUnit {
@@ -133,6 +152,20 @@ mod tests {
     fn a_quote_over_two_lines_gets_the_touched_part_of_each() {
         let boxes = layout().boxes(2, 7);
         assert_eq!(boxes, vec![BBox([30.0, 10.0, 50.0, 20.0]), BBox([10.0, 30.0, 30.0, 40.0])]);
+    }
+
+    #[test]
+    fn the_time_of_a_quote_is_that_of_the_stretches_it_touches() {
+        let timed = |n: u32| TimedText {
+            char_start: n * 10,
+            char_end: n * 10 + 9,
+            start_ms: u64::from(n) * 1000,
+            end_ms: u64::from(n) * 1000 + 900,
+        };
+        let timing = [timed(0), timed(1), timed(2)];
+        assert_eq!(time_of(&timing, 12, 15), Some((1000, 1900)));
+        assert_eq!(time_of(&timing, 5, 21), Some((0, 2900)));
+        assert_eq!(time_of(&timing, 9, 10), None);
     }
 
     #[test]

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio_util::sync::CancellationToken;
-use zhiku_parse::report::ParseReport;
 use zhiku_vault::{AccessMode, Home, OpenOptions, Principal, Profile, Vault, VaultEntry};
 
 use crate::error::{EngineError, Result};
@@ -86,12 +84,6 @@ impl Engine {
             Some(library) => worker.with_pdfium(library),
             None => worker,
         }
-    }
-
-    /// Reads one file without a vault: what `zhiku parse` prints.
-    pub fn parse(&self, file: &Path, cancel: &CancellationToken) -> Result<ParseReport> {
-        let limits = zhiku_parse::worker::ParseLimits::default();
-        Ok(zhiku_parse::report::parse_report(&self.worker(), file, None, &limits, cancel)?)
     }
 
     pub fn profiles(&self) -> Result<Vec<Profile>> {

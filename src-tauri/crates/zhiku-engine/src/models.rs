@@ -6,9 +6,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 use zhiku_core::model::{EmbedSide, Embedder, ModelError};
+use zhiku_core::recognition::TextRecognizer;
+use zhiku_ingest::{Hearing, ModelSources};
 use zhiku_models::{FetchOptions, ModelStore, ModelsError, Role, State};
-use zhiku_onnx::{E5Embedder, EmbedderFiles, EmbedderOptions};
+use zhiku_onnx::{
+    E5Embedder, EmbedderFiles, EmbedderOptions, OcrFiles, OcrRecognizer, SileroDetector, VoiceActivityFiles,
+    VoiceRules,
+};
 use zhiku_retrieval::{Language, LanguageMeans, MeanVectors, RetrievalConfig, Retriever};
+use zhiku_speech::{WhisperOptions, WhisperRecognizer};
 use zhiku_vault::Vault;
 
 use crate::engine::lock;
@@ -35,6 +41,8 @@ pub struct Models {
     store: ModelStore,
     threads: usize,
     embedder: Mutex<Option<Arc<dyn Embedder>>>,
+    reader: Mutex<Option<Arc<dyn TextRecognizer>>>,
+    hearing: Mutex<Option<Arc<Hearing>>>,
     means: OnceLock<Arc<LanguageMeans>>,
 }
 
@@ -50,7 +58,14 @@ impl Models {
             Some(dir) => ModelStore::open(dir)?,
             None => ModelStore::open_default()?,
         };
-        Ok(Self { store, threads, embedder: Mutex::default(), means: OnceLock::new() })
+        Ok(Self {
+            store,
+            threads,
+            embedder: Mutex::default(),
+            reader: Mutex::default(),
+            hearing: Mutex::default(),
+            means: OnceLock::new(),
+        })
     }
 
     pub fn dir(&self) -> &Path {
@@ -118,6 +133,58 @@ impl Models {
         let embedder: Arc<dyn Embedder> = Arc::new(E5Embedder::open(&files, options)?);
         *loaded = Some(Arc::clone(&embedder));
         Ok(embedder)
+    }
+
+    /// What reads words in pictures, loaded at the first call.
+    pub fn reader(&self) -> Result<Arc<dyn TextRecognizer>, ModelError> {
+        let mut loaded = lock(&self.reader);
+        if let Some(reader) = loaded.as_ref() {
+            return Ok(Arc::clone(reader));
+        }
+        let runtime = self.store.require(Role::OnnxRuntime)?;
+        let ocr = self.store.require(Role::Ocr)?;
+        let files = OcrFiles::named(runtime.main(), |name| ocr.file(name));
+        let reader: Arc<dyn TextRecognizer> = Arc::new(OcrRecognizer::open(&files, self.threads())?);
+        *loaded = Some(Arc::clone(&reader));
+        Ok(reader)
+    }
+
+    /// What hears: voice activity and speech, loaded at the first call.
+    pub fn hearing(&self) -> Result<Arc<Hearing>, ModelError> {
+        let mut loaded = lock(&self.hearing);
+        if let Some(hearing) = loaded.as_ref() {
+            return Ok(Arc::clone(hearing));
+        }
+        let runtime = self.store.require(Role::OnnxRuntime)?;
+        let voices = self.store.require(Role::VoiceActivity)?;
+        let speech = self.store.require(Role::SpeechRecognition)?;
+        let voice_files = VoiceActivityFiles { runtime: runtime.main(), model: voices.main() };
+        let mut options = WhisperOptions::new(speech.main());
+        if self.threads > 0 {
+            options.n_threads = self.threads();
+        }
+        let hearing = Arc::new(Hearing {
+            voices: Arc::new(SileroDetector::open(&voice_files, VoiceRules::default())?),
+            speech: Arc::new(WhisperRecognizer::open(&options)?),
+        });
+        *loaded = Some(Arc::clone(&hearing));
+        Ok(hearing)
+    }
+
+    /// As set, or as many as there are cores, up to four.
+    fn threads(&self) -> NonZeroUsize {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        NonZeroUsize::new(self.threads).unwrap_or(cores.min(NonZeroUsize::MIN.saturating_add(3)))
+    }
+
+    /// What an import uses, each loaded when it is first needed.
+    pub(crate) fn sources(self: &Arc<Self>) -> ModelSources {
+        let [models, for_reading, for_hearing] = [self, self, self].map(Arc::clone);
+        ModelSources {
+            embedder: Arc::new(move || models.embedder()),
+            reader: Arc::new(move || for_reading.reader()),
+            hearing: Arc::new(move || for_hearing.hearing()),
+        }
     }
 
     /// Ranking over a vault with whatever models there are.

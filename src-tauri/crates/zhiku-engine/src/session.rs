@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use zhiku_core::{AnswerEvent, RunId};
-use zhiku_ingest::{EmbedderSource, ImportProgress, Pipeline, PipelineConfig};
+use zhiku_ingest::{ImportProgress, Pipeline, PipelineConfig};
 use zhiku_vault::{AccessMode, Principal, Scope, Vault};
 
 use crate::engine::{Engine, lock};
@@ -32,14 +32,13 @@ impl OpenVault {
         let pipeline = match vault.mode() {
             AccessMode::ReadOnly => None,
             AccessMode::Owner => {
-                let models = Arc::clone(&engine.models);
-                let source: EmbedderSource = Arc::new(move || models.embedder());
+                let sources = engine.models.sources();
                 let config = PipelineConfig {
                     worker: engine.worker(),
                     limits: zhiku_parse::worker::ParseLimits::default(),
                     chunks: zhiku_parse::chunker::ChunkOptions::default(),
                 };
-                let started = Pipeline::start(vault.clone(), config, source);
+                let started = Pipeline::start(vault.clone(), config, sources);
                 Some(started.map_err(|error| {
                     EngineError::bug(format!("could not start the import lanes: {error}"))
                 })?)

@@ -1,7 +1,8 @@
 //! Opening a source at its place. Every call checks the scope again; nothing here carries a path.
 
 use zhiku_core::{
-    BBox, DocumentId, DocumentKind, Locator, ParseWarning, RunId, Trust, UnitId, VersionNumber,
+    BBox, DocumentId, DocumentKind, Locator, ParseWarning, Process, RunId, TimedText, Trust, UnitId,
+    VersionNumber, time_of,
 };
 use zhiku_vault::{ObjectFile, ObjectState, UnitRow};
 
@@ -29,7 +30,10 @@ pub struct SourceUnit {
     pub locator: Locator,
     pub heading_path: Vec<String>,
     pub text: String,
+    pub process: Process,
     pub trust: Trust,
+    /// When each stretch of the text is said.
+    pub timing: Vec<TimedText>,
 }
 
 /// Where a citation points, with the rectangles that cover its quote.
@@ -78,12 +82,16 @@ impl Session {
         let unit =
             self.vault().unit(&self.scope()?, unit)?.ok_or_else(|| EngineError::not_found("source"))?;
         let boxes = unit.layout.as_ref().map(|layout| layout.boxes(char_start, char_end)).unwrap_or_default();
+        let locator = match (unit.locator, time_of(&unit.timing, char_start, char_end)) {
+            (Locator::Time { .. }, Some((start_ms, end_ms))) => Locator::Time { start_ms, end_ms },
+            (locator, _) => locator,
+        };
         let (from, to) = (char_start as usize, char_end.saturating_sub(char_start) as usize);
         Ok(CitedPlace {
             document: unit.document_id,
             version: unit.version,
             unit_id: unit.unit_id,
-            locator: unit.locator,
+            locator,
             boxes,
             char_start,
             char_end,
@@ -103,6 +111,8 @@ fn source_unit(unit: UnitRow) -> SourceUnit {
         locator: unit.locator,
         heading_path: unit.heading_path,
         text: unit.text,
+        process: unit.process,
         trust: unit.trust,
+        timing: unit.timing,
     }
 }

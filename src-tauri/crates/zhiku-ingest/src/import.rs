@@ -10,6 +10,8 @@ use zhiku_core::{
 use zhiku_parse::detect::{HEAD_BYTES, detect};
 use zhiku_vault::{JobKind, RegisterOutcome, Registered, Scope, Vault, VaultError};
 
+use crate::media_kind::media_kind;
+
 /// Goes up when stored units of older versions of this code must be made again.
 pub(crate) const PARSE_VERSION: u32 = 1;
 
@@ -83,6 +85,7 @@ pub fn import_passage(vault: &Vault, scope: &Scope, passage: &Passage<'_>) -> Re
         heading_path: Vec::new(),
         layout: None,
         confidence: None,
+        timing: Vec::new(),
     };
     vault.stage_units(registered.version, 0, &[unit])?;
     vault.finish_stage(registered.version, JobStage::Parse, PARSE_VERSION)?;
@@ -95,7 +98,15 @@ fn recognise(path: &Path) -> Result<DocumentKind, Reason> {
     File::open(path)
         .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
         .map_err(|error| unreadable(path, &error))?;
-    detect(&head, &file_name(path)).map(zhiku_parse::DocumentParser::kind).map_err(|error| error.reason())
+    kind_of(&head, &file_name(path))
+}
+
+/// What a file that begins with `head` is.
+pub(crate) fn kind_of(head: &[u8], name: &str) -> Result<DocumentKind, Reason> {
+    if let Some(kind) = media_kind(head, name) {
+        return Ok(kind);
+    }
+    detect(head, name).map(zhiku_parse::DocumentParser::kind).map_err(|error| error.reason())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Reason {

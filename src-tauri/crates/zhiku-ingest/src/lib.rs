@@ -1,20 +1,30 @@
 //! From a dropped file to a published version.
 //!
-//! [`import_path`] takes the bytes in and queues a job; [`Pipeline`] works the queue in two lanes. The text lane parses,
-//! chunks and publishes a first version by its words; the vector lane embeds and makes it hybrid, or switches a replacing
-//! version. The queue and every stage's result are in the vault: after a crash the lanes go on where the last batch was
-//! stored. Deliberately absent: formats (`zhiku-parse`), rows and indexes (`zhiku-vault`), models (a trait of core).
+//! [`import_path`] takes the bytes in and queues a job; [`Pipeline`] works the queue in three lanes. The text lane parses,
+//! chunks and publishes a first version by its words; the recognition lane reads scans and pictures and hears sound, when
+//! the text lane has nothing to do; the vector lane embeds and makes versions hybrid, or switches a replacing one. The queue
+//! and every stage's result are in the vault: after a crash the lanes go on where the last batch was stored. Deliberately
+//! absent: formats (`zhiku-parse`), decoding sound (`zhiku-media`), rows and indexes (`zhiku-vault`), models (traits of core).
 
+mod chunk_stage;
 mod guard;
+mod halt;
 mod import;
+mod media_kind;
+mod media_stage;
+mod pictures;
 mod pipeline;
 mod progress;
+mod ready;
+mod recognition_lane;
+mod recognized_text;
 mod text_lane;
 mod tokens;
 mod vector_lane;
 mod walk;
 
 pub use import::{Imported, Passage, import_passage, import_path};
-pub use pipeline::{EmbedderSource, Pipeline, PipelineConfig};
+pub use pipeline::{Hearing, ModelSource, ModelSources, Pipeline, PipelineConfig};
 pub use progress::ImportProgress;
+pub use recognized_text::compose;
 pub use walk::files_below;

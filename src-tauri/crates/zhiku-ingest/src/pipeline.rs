@@ -1,4 +1,4 @@
-//! The two lanes and what they share. Each lane is one thread; the queue itself is in the vault.
+//! The three lanes and what they share. Each lane is one thread; the queue itself is in the vault.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,16 +7,31 @@ use std::thread::JoinHandle;
 
 use tokio_util::sync::CancellationToken;
 use zhiku_core::model::{Embedder, ModelError};
+use zhiku_core::recognition::{SpeechRecognizer, TextRecognizer, VoiceDetector};
 use zhiku_core::{DocumentState, Failure, JobStage, Reason};
 use zhiku_parse::chunker::ChunkOptions;
 use zhiku_parse::worker::{ParseLimits, WorkerCommand};
 use zhiku_vault::{Job, JobKind, Progress, Vault, VaultError, VersionRef};
 
 use crate::progress::ImportProgress;
-use crate::{text_lane, vector_lane};
+use crate::{recognition_lane, text_lane, vector_lane};
 
-/// Gives the embedder, loading it when it is first needed.
-pub type EmbedderSource = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, ModelError> + Send + Sync>;
+/// Gives a model, loading it when it is first needed.
+pub type ModelSource<T> = Arc<dyn Fn() -> Result<Arc<T>, ModelError> + Send + Sync>;
+
+/// What hears: where somebody speaks, and what they say.
+pub struct Hearing {
+    pub voices: Arc<dyn VoiceDetector>,
+    pub speech: Arc<dyn SpeechRecognizer>,
+}
+
+/// The models that an import uses.
+#[derive(Clone)]
+pub struct ModelSources {
+    pub embedder: ModelSource<dyn Embedder>,
+    pub reader: ModelSource<dyn TextRecognizer>,
+    pub hearing: ModelSource<Hearing>,
+}
 
 /// How the lanes work.
 #[derive(Clone, Debug)]
@@ -35,7 +50,7 @@ pub struct Pipeline {
 pub(crate) struct Shared {
     pub(crate) vault: Vault,
     pub(crate) config: PipelineConfig,
-    pub(crate) embedder: EmbedderSource,
+    pub(crate) models: ModelSources,
     /// Ends whatever runs now; set once, when the pipeline stops.
     pub(crate) stop: CancellationToken,
     state: Mutex<State>,
@@ -48,20 +63,22 @@ struct State {
     paused: bool,
     /// Goes up with every sign that the vault's queue may have something new.
     queue_signs: u64,
+    for_recognition: VecDeque<Job>,
     for_vectors: VecDeque<Job>,
     /// Jobs that wait for a model that is not there.
     without_model: Vec<Job>,
     text_lane_busy: bool,
+    recognition_lane_busy: bool,
     vector_lane_busy: bool,
 }
 
 impl Pipeline {
-    /// Starts both lanes; what a crash or an exit left in the queue goes on at once.
-    pub fn start(vault: Vault, config: PipelineConfig, embedder: EmbedderSource) -> std::io::Result<Self> {
+    /// Starts the lanes; what a crash or an exit left in the queue goes on at once.
+    pub fn start(vault: Vault, config: PipelineConfig, models: ModelSources) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             vault,
             config,
-            embedder,
+            models,
             stop: CancellationToken::new(),
             state: Mutex::new(State { queue_signs: 1, text_lane_busy: true, ..State::default() }),
             changed: Condvar::new(),
@@ -71,8 +88,11 @@ impl Pipeline {
             let shared = Arc::clone(&shared);
             std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&shared))
         };
-        let lanes =
-            vec![lane("zhiku-text-lane", text_lane::run)?, lane("zhiku-vector-lane", vector_lane::run)?];
+        let lanes = vec![
+            lane("zhiku-text-lane", text_lane::run)?,
+            lane("zhiku-recognition-lane", recognition_lane::run)?,
+            lane("zhiku-vector-lane", vector_lane::run)?,
+        ];
         Ok(Self { shared, lanes: Mutex::new(lanes) })
     }
 
@@ -140,7 +160,7 @@ impl Drop for Pipeline {
         }
         // What was claimed and not finished waits for the next start; opening the vault would do the same.
         let state = self.shared.state();
-        for job in state.for_vectors.iter().chain(&state.without_model) {
+        for job in state.for_recognition.iter().chain(&state.for_vectors).chain(&state.without_model) {
             if let Err(error) = self.shared.vault.requeue_job(job.job_id) {
                 tracing::warn!(%error, "could not put a job back");
             }
@@ -150,7 +170,8 @@ impl Drop for Pipeline {
 
 impl State {
     fn is_idle(&self) -> bool {
-        !self.text_lane_busy && !self.vector_lane_busy && self.for_vectors.is_empty()
+        let busy = self.text_lane_busy || self.recognition_lane_busy || self.vector_lane_busy;
+        !busy && self.for_recognition.is_empty() && self.for_vectors.is_empty()
     }
 }
 
@@ -189,6 +210,22 @@ impl Shared {
         }
     }
 
+    /// For the recognition lane: the next job, once the text lane has nothing to do. `None` when the lane must end.
+    pub(crate) fn next_recognition_job(&self) -> Option<Job> {
+        let mut state = self.state();
+        state.recognition_lane_busy = false;
+        self.changed.notify_all();
+        while (state.for_recognition.is_empty() || state.text_lane_busy || state.paused) && !self.is_stopped()
+        {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if self.is_stopped() {
+            return None;
+        }
+        state.recognition_lane_busy = true;
+        state.for_recognition.pop_front()
+    }
+
     /// For the vector lane: the next jobs, `enough` saying when the group is large enough. `None` when the lane must end.
     pub(crate) fn next_vector_jobs(&self, mut enough: impl FnMut(&Job) -> bool) -> Option<Vec<Job>> {
         let mut state = self.state();
@@ -219,6 +256,11 @@ impl Shared {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if self.is_stopped() { None } else { Some(state.queue_signs) }
+    }
+
+    pub(crate) fn hand_to_recognition_lane(&self, job: Job) {
+        self.state().for_recognition.push_back(job);
+        self.changed.notify_all();
     }
 
     pub(crate) fn hand_to_vector_lane(&self, jobs: impl IntoIterator<Item = Job>) {

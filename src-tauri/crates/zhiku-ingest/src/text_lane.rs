@@ -1,25 +1,27 @@
-//! The text lane: parse, chunk, publish by words. Publications are gathered: a commit of the lexical index costs about the
-//! same for one document as for a hundred.
-
-use std::time::{Duration, Instant};
+//! The text lane: parse, chunk, publish by words. What awaits recognition goes over to that lane instead.
 
 use tokio_util::sync::CancellationToken;
-use zhiku_core::{Chunk, ChunkId, DocumentState, JobStage, ParseWarning, ParsedUnit, Reason};
-use zhiku_parse::chunker::{CHUNKER_VERSION, ChunkInput, chunk};
+use zhiku_core::{DocumentId, DocumentKind, DocumentState, JobStage, ParseWarning, ParsedUnit};
+use zhiku_parse::detect::HEAD_BYTES;
 use zhiku_parse::worker::{ParseRequest, parse_file};
-use zhiku_parse::{ParseError, UnitSink};
-use zhiku_vault::{Job, PublishOutcome, UnitRow, VaultError, VersionRef};
+use zhiku_parse::{ChildFile, ParseError, UnitSink};
+use zhiku_vault::{ChildSource, Job, VaultError};
 
+use crate::chunk_stage::chunks;
 use crate::guard::guarded;
-use crate::import::PARSE_VERSION;
+use crate::halt::{Halt, at};
+use crate::import::{PARSE_VERSION, kind_of};
 use crate::pipeline::{Shared, needs_text};
-use crate::tokens;
+use crate::ready::Ready;
 
 /// Units per transaction.
 const UNITS_PER_BATCH: usize = 32;
-/// How long a parsed document may wait for company before it is published.
-const GATHER: Duration = Duration::from_millis(800);
-const GATHER_DOCUMENTS: usize = 64;
+
+/// Where a job goes after its parse.
+enum Next {
+    Publish,
+    Recognition,
+}
 
 pub(crate) fn run(shared: &Shared) {
     let mut ready = Ready::default();
@@ -31,10 +33,9 @@ pub(crate) fn run(shared: &Shared) {
         let prepared = guarded(|| prepare(shared, &job))
             .unwrap_or_else(|reason| Err(Halt::Failed { stage: JobStage::Parse, reason, retryable: true }));
         match prepared {
-            Ok(()) => ready.push(job),
-            Err(Halt::Failed { stage, reason, retryable }) => shared.fail(&job, stage, reason, retryable),
-            Err(Halt::Vault { stage, error }) => shared.fail_with(&job, stage, &error),
-            Err(Halt::TakenBack) => taken_back(shared, &job),
+            Ok(Next::Publish) => ready.push(job),
+            Ok(Next::Recognition) => shared.hand_to_recognition_lane(job),
+            Err(halt) => halt.end(shared, &job),
         }
         if ready.is_due() {
             ready.publish(shared);
@@ -43,38 +44,18 @@ pub(crate) fn run(shared: &Shared) {
     ready.publish(shared);
 }
 
-/// Why a job ends before it is published.
-enum Halt {
-    Failed {
-        stage: JobStage,
-        reason: Reason,
-        retryable: bool,
-    },
-    Vault {
-        stage: JobStage,
-        error: VaultError,
-    },
-    /// Cancelled, removed, or the program ends.
-    TakenBack,
-}
-
-fn at(stage: JobStage) -> impl FnOnce(VaultError) -> Halt {
-    move |error| Halt::Vault { stage, error }
-}
-
-fn taken_back(shared: &Shared, job: &Job) {
-    if shared.is_stopped() {
-        if let Err(error) = shared.vault.requeue_job(job.job_id) {
-            tracing::warn!(%error, "could not put a job back");
-        }
-    } else {
-        shared.settle(job.version, DocumentState::Failed, JobStage::Parse, Some(Reason::new("cancelled")));
+fn prepare(shared: &Shared, job: &Job) -> Result<Next, Halt> {
+    let vault = &shared.vault;
+    let label = vault.source_label(job.version).map_err(at(JobStage::Detect))?;
+    let is_media = matches!(label.kind, DocumentKind::Audio | DocumentKind::Video);
+    if !is_media {
+        parse(shared, job)?;
     }
-}
-
-fn prepare(shared: &Shared, job: &Job) -> Result<(), Halt> {
-    parse(shared, job)?;
-    chunks(shared, job)
+    if is_media || vault.awaits_recognition(job.version).map_err(at(JobStage::Recognize))? {
+        return Ok(Next::Recognition);
+    }
+    chunks(shared, job)?;
+    Ok(Next::Publish)
 }
 
 fn parse(shared: &Shared, job: &Job) -> Result<(), Halt> {
@@ -92,85 +73,15 @@ fn parse(shared: &Shared, job: &Job) -> Result<(), Halt> {
     let cancel = sink.cancel.clone();
     let config = &shared.config;
     let parsed = parse_file(&config.worker, &path, &request, &config.limits, &cancel, &mut sink);
-    let finished = match parsed {
-        Ok(_) => sink.finish(),
-        Err(error) => Err(sink.halt(&error)),
+    let inside = match parsed {
+        Ok(_) => sink.finish()?,
+        Err(error) => return Err(sink.halt(&error)),
     };
-    finished?;
+    // A parse that went on in the middle has not seen all that is inside.
+    if first == 0 {
+        vault.remove_children_except(job.version, &inside).map_err(at(JobStage::Parse))?;
+    }
     vault.finish_stage(job.version, JobStage::Parse, PARSE_VERSION).map_err(at(JobStage::Parse))
-}
-
-fn chunks(shared: &Shared, job: &Job) -> Result<(), Halt> {
-    let vault = &shared.vault;
-    let stage = at;
-    if vault.stage_finished(job.version, JobStage::Chunk, CHUNKER_VERSION).map_err(stage(JobStage::Chunk))? {
-        return Ok(());
-    }
-    vault.set_state(job.version, DocumentState::Indexing).map_err(stage(JobStage::Chunk))?;
-    let rows = vault.staged_unit_rows(job.version).map_err(stage(JobStage::Chunk))?;
-    if rows.iter().all(|row| row.text.trim().is_empty()) {
-        return Err(Halt::Failed {
-            stage: JobStage::Chunk,
-            reason: Reason::new("no_text"),
-            retryable: false,
-        });
-    }
-    let title = vault.source_label(job.version).map_err(stage(JobStage::Chunk))?.title;
-    shared.progress(job, DocumentState::Indexing, JobStage::Chunk, 0, rows.len() as u32);
-    vault.set_chunker_version(CHUNKER_VERSION).map_err(stage(JobStage::Chunk))?;
-    let embedder = (shared.embedder)().ok();
-    if let Some(embedder) = &embedder {
-        vault.set_embedding_space(&embedder.space()).map_err(stage(JobStage::Chunk))?;
-    }
-    let count = |text: &str| match &embedder {
-        Some(embedder) => tokens::count_with(embedder.as_ref(), text),
-        None => tokens::count_from_above(text),
-    };
-    let chunks = cut(&rows, job.version, &title, &count, shared);
-    vault.stage_chunks(job.version, &chunks).map_err(stage(JobStage::Chunk))?;
-    vault.finish_stage(job.version, JobStage::Chunk, CHUNKER_VERSION).map_err(stage(JobStage::Chunk))
-}
-
-fn cut(
-    rows: &[UnitRow],
-    version: VersionRef,
-    title: &str,
-    count: &dyn Fn(&str) -> usize,
-    shared: &Shared,
-) -> Vec<Chunk> {
-    let units: Vec<(zhiku_core::UnitId, ParsedUnit)> =
-        rows.iter().map(|row| (row.unit_id, parsed(row))).collect();
-    let inputs: Vec<ChunkInput<'_>> =
-        units.iter().map(|(unit_id, unit)| ChunkInput { unit_id: *unit_id, unit }).collect();
-    chunk(&inputs, title, count, &shared.config.chunks)
-        .into_iter()
-        .enumerate()
-        .map(|(ordinal, draft)| Chunk {
-            chunk_id: ChunkId::new(),
-            document_id: version.document,
-            version: version.version,
-            ordinal: ordinal as u32,
-            kind: draft.kind,
-            header: draft.header,
-            text: draft.text,
-            spans: draft.spans,
-            locator: draft.locator,
-            n_tokens: draft.n_tokens,
-        })
-        .collect()
-}
-
-fn parsed(row: &UnitRow) -> ParsedUnit {
-    ParsedUnit {
-        kind: row.kind,
-        locator: row.locator.clone(),
-        text: row.text.clone(),
-        process: row.process,
-        trust: row.trust,
-        heading_path: row.heading_path.clone(),
-        layout: row.layout.clone(),
-        confidence: row.confidence,
-    }
 }
 
 /// Stores units in batches as they come, so that a crash costs one batch at most.
@@ -181,6 +92,8 @@ struct StagingSink<'a> {
     total: u32,
     batch: Vec<ParsedUnit>,
     warnings: Vec<ParseWarning>,
+    /// What came inside the file.
+    inside: Vec<DocumentId>,
     failed: Option<VaultError>,
     cancel: CancellationToken,
 }
@@ -195,6 +108,7 @@ impl<'a> StagingSink<'a> {
             total: 0,
             batch: Vec::new(),
             warnings,
+            inside: Vec::new(),
             failed: None,
             cancel: shared.stop.child_token(),
         }
@@ -230,11 +144,45 @@ impl<'a> StagingSink<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), Halt> {
+    /// Takes in what came inside the file as a document of its own, where its format is known.
+    fn take_in(&mut self, child: &ChildFile) -> Result<(), VaultError> {
+        let vault = &self.shared.vault;
+        let kind = match kind_of(&child.bytes[..child.bytes.len().min(HEAD_BYTES)], &child.name) {
+            Ok(DocumentKind::Image) => DocumentKind::Image,
+            Ok(kind) if !child.embedded => kind,
+            _ if child.embedded => return Ok(()),
+            Ok(_) | Err(_) => {
+                let message = format!("{} inside the file is of no known format", child.name);
+                self.warnings.push(ParseWarning {
+                    locator: None,
+                    message,
+                    code: "attachment_unsupported".to_owned(),
+                });
+                return Ok(());
+            }
+        };
+        let title = format!("{} › {}", vault.source_label(self.job.version)?.title, child.name);
+        let source = ChildSource { name: &child.name, title: &title, kind, embedded: child.embedded };
+        let object = vault.put_bytes(&child.bytes)?;
+        match vault.register_child(self.job.version, &source, &object) {
+            Ok(registered) => self.inside.push(registered.version.document),
+            Err(VaultError::InvalidInput(message)) => self.warnings.push(ParseWarning {
+                locator: None,
+                message,
+                code: "nested_too_deep".to_owned(),
+            }),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// What came inside the file.
+    fn finish(mut self) -> Result<Vec<DocumentId>, Halt> {
         if let Err(error) = self.flush() {
             return Err(self.halt(&error));
         }
-        self.shared.vault.set_warnings(self.job.version, &self.warnings).map_err(at(JobStage::Parse))
+        self.shared.vault.set_warnings(self.job.version, &self.warnings).map_err(at(JobStage::Parse))?;
+        Ok(self.inside)
     }
 
     fn halt(&mut self, error: &ParseError) -> Halt {
@@ -264,55 +212,17 @@ impl UnitSink for StagingSink<'_> {
         if self.batch.len() >= UNITS_PER_BATCH { self.flush() } else { Ok(()) }
     }
 
+    fn child(&mut self, child: ChildFile) -> Result<(), ParseError> {
+        self.take_in(&child).map_err(|error| {
+            let failed =
+                ParseError::Io { attempt: format!("store {}", child.name), detail: error.to_string() };
+            self.failed = Some(error);
+            failed
+        })
+    }
+
     fn warning(&mut self, warning: ParseWarning) -> Result<(), ParseError> {
         self.warnings.push(warning);
         Ok(())
-    }
-}
-
-/// Prepared versions that wait to be published together.
-#[derive(Default)]
-struct Ready {
-    jobs: Vec<Job>,
-    since: Option<Instant>,
-}
-
-impl Ready {
-    fn push(&mut self, job: Job) {
-        self.since.get_or_insert_with(Instant::now);
-        self.jobs.push(job);
-    }
-
-    fn is_due(&self) -> bool {
-        self.jobs.len() >= GATHER_DOCUMENTS || self.since.is_some_and(|since| since.elapsed() > GATHER)
-    }
-
-    fn publish(&mut self, shared: &Shared) {
-        self.since = None;
-        let jobs = std::mem::take(&mut self.jobs);
-        if jobs.is_empty() {
-            return;
-        }
-        let versions: Vec<VersionRef> = jobs.iter().map(|job| job.version).collect();
-        match guarded(|| shared.vault.publish_lexical(&versions)) {
-            Ok(Ok(outcomes)) => {
-                for (job, outcome) in jobs.iter().zip(&outcomes) {
-                    let state = match outcome {
-                        PublishOutcome::Published => DocumentState::Published,
-                        PublishOutcome::AwaitsVectors => DocumentState::Ready,
-                        PublishOutcome::Overtaken => DocumentState::Superseded,
-                    };
-                    shared.progress(job, state, JobStage::PublishLexical, 1, 1);
-                }
-                shared.hand_to_vector_lane(jobs);
-            }
-            Ok(Err(error)) => {
-                jobs.iter().for_each(|job| shared.fail_with(job, JobStage::PublishLexical, &error));
-            }
-            Err(reason) => {
-                let stage = JobStage::PublishLexical;
-                jobs.iter().for_each(|job| shared.fail(job, stage, reason.clone(), true));
-            }
-        }
     }
 }

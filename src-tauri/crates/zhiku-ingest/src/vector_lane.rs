@@ -40,7 +40,7 @@ fn one_by_one(shared: &Shared, jobs: Vec<Job>) {
 }
 
 fn work(shared: &Shared, jobs: Vec<Job>) {
-    let embedder = match (shared.embedder)() {
+    let embedder = match (shared.models.embedder)() {
         Ok(embedder) => embedder,
         Err(error) => {
             let reason = Reason::new("embedder_unavailable").with("detail", &error);

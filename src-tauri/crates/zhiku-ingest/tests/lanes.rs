@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 use zhiku_core::model::{EmbedSide, Embedder, Embedding, EmbeddingSpace, ModelError, Priority, TokenMatrix};
-use zhiku_core::{DocumentState, RunContext};
-use zhiku_ingest::{EmbedderSource, Passage, Pipeline, PipelineConfig, import_passage};
+use zhiku_core::{DocumentState, ErrorCode, Fault, RunContext};
+use zhiku_ingest::{ModelSource, ModelSources, Passage, Pipeline, PipelineConfig, import_passage};
 use zhiku_parse::chunker::ChunkOptions;
 use zhiku_parse::worker::{ParseLimits, WorkerCommand};
 use zhiku_vault::{DocumentFilter, Home, OpenOptions, Scope, Vault, VersionRef};
@@ -46,6 +46,16 @@ impl Embedder for Brittle {
     }
 }
 
+fn missing(what: &str) -> ModelError {
+    ModelError {
+        code: ErrorCode::ModelMissing,
+        fault: Fault::Environment,
+        message: format!("no {what} model here"),
+        hint: None,
+        retryable: true,
+    }
+}
+
 struct World {
     _dir: TempDir,
     vault: Vault,
@@ -68,13 +78,18 @@ impl World {
         import_passage(&self.vault, &self.scope, &passage).expect("queued").version
     }
 
-    fn work(&self, source: EmbedderSource) {
+    fn work(&self, embedder: ModelSource<dyn Embedder>) {
+        let models = ModelSources {
+            embedder,
+            reader: Arc::new(|| Err(missing("ocr"))),
+            hearing: Arc::new(|| Err(missing("speech"))),
+        };
         let config = PipelineConfig {
             worker: WorkerCommand::new(Path::new("/never-started")),
             limits: ParseLimits::default(),
             chunks: ChunkOptions::default(),
         };
-        let pipeline = Pipeline::start(self.vault.clone(), config, source).expect("lanes start");
+        let pipeline = Pipeline::start(self.vault.clone(), config, models).expect("lanes start");
         pipeline.wake();
         pipeline.wait_until_idle();
     }
@@ -102,7 +117,7 @@ fn a_panic_in_the_text_lane_ends_the_wait_and_a_retry_heals_it() {
     let world = World::new();
     let version = world.queue("a", "harmless words");
     let broken = Arc::new(AtomicBool::new(true));
-    let source: EmbedderSource = {
+    let source: ModelSource<dyn Embedder> = {
         let broken = Arc::clone(&broken);
         Arc::new(move || {
             assert!(!broken.load(Ordering::Relaxed), "the model could not be opened");

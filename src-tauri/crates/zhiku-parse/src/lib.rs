@@ -10,11 +10,13 @@ mod encoding;
 pub mod error;
 mod formats;
 pub mod parser;
+pub mod picture;
 pub mod report;
 pub mod worker;
 
 pub use chunker::{CHUNKER_VERSION, ChunkDraft, ChunkInput, ChunkOptions, chunk};
 pub use detect::detect;
-pub use error::ParseError;
+pub use error::{Library, ParseError};
 pub use formats::formats;
-pub use parser::{DocumentParser, ParsedDocument, ParsedSummary, Source, UnitSink};
+pub use parser::{ChildFile, DocumentParser, ParsedDocument, ParsedSummary, Source, UnitSink};
+pub use picture::{PictureFrame, SourcePicture};

@@ -3,6 +3,7 @@
 use zhiku_core::{DocumentKind, Locator, ParseWarning, ParsedUnit};
 
 use crate::error::ParseError;
+use crate::picture::SourcePicture;
 
 /// One file format. Implementations are stateless; everything about one file comes in with [`Source`].
 pub trait DocumentParser: Send + Sync {
@@ -17,6 +18,32 @@ pub trait DocumentParser: Send + Sync {
 
     /// Reads the source again at the locator of one of its units: gives exactly that unit's text.
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError>;
+
+    /// What stands at a place, as a picture, for recognition: a page of a PDF, a picture file.
+    fn picture(&self, source: &Source<'_>, place: &Locator) -> Result<SourcePicture, ParseError> {
+        Err(ParseError::NoSuchPlace { name: source.name.to_owned(), place: format!("{place:?}") })
+    }
+}
+
+/// A file within a file: a member of an archive, an attachment of a mail, a picture in a document. It is imported as a
+/// document of its own, if at all: the caller decides how deep.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ChildFile {
+    /// A relative path without `..`, fit to be shown: `invoices/may.pdf`, `image3.png (slide 4)`.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// Whether it is part of how the document looks, not a file that somebody attached.
+    pub embedded: bool,
+}
+
+impl std::fmt::Debug for ChildFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChildFile")
+            .field("name", &self.name)
+            .field("n_bytes", &self.bytes.len())
+            .field("embedded", &self.embedded)
+            .finish()
+    }
 }
 
 /// A file in memory. `name` is for messages and for formats that only an extension tells apart.
@@ -59,6 +86,12 @@ pub trait UnitSink {
     fn unit(&mut self, unit: ParsedUnit) -> Result<(), ParseError>;
 
     fn warning(&mut self, warning: ParseWarning) -> Result<(), ParseError>;
+
+    /// A file within the file. A caller that does not want them need not say so.
+    fn child(&mut self, child: ChildFile) -> Result<(), ParseError> {
+        let _ = child;
+        Ok(())
+    }
 }
 
 /// What is known at the end of a parse.
@@ -74,6 +107,7 @@ pub struct ParsedDocument {
     pub page_count: Option<u32>,
     pub units: Vec<ParsedUnit>,
     pub warnings: Vec<ParseWarning>,
+    pub children: Vec<ChildFile>,
 }
 
 impl UnitSink for ParsedDocument {
@@ -89,6 +123,11 @@ impl UnitSink for ParsedDocument {
 
     fn warning(&mut self, warning: ParseWarning) -> Result<(), ParseError> {
         self.warnings.push(warning);
+        Ok(())
+    }
+
+    fn child(&mut self, child: ChildFile) -> Result<(), ParseError> {
+        self.children.push(child);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use zhiku_core::sentences::{LineShape, char_slice, line_shape};
-use zhiku_core::{BBox, Evidence, EvidenceId, Locator, Modality, UnitId};
+use zhiku_core::{BBox, Evidence, EvidenceId, Locator, Modality, UnitId, UnitKind, time_of};
 use zhiku_vault::lexical::analyze;
 use zhiku_vault::{Scope, UnitRow, Vault, VaultError};
 
@@ -186,13 +186,22 @@ fn evidence(n: usize, ranked: &Ranked, unit: &UnitRow, (start, end): (usize, usi
         text: char_slice(&unit.text, start..end).to_owned(),
         char_start: start as u32,
         char_end: end as u32,
-        modality: Modality::Document,
+        modality: modality(unit.kind),
         media_ref: None,
         locator: part_locator(unit, start as u32, end as u32),
         process: unit.process,
         confidence: unit.confidence,
         trust: unit.trust,
         scores: ranked.scores,
+    }
+}
+
+fn modality(kind: UnitKind) -> Modality {
+    match kind {
+        UnitKind::Image => Modality::Image,
+        UnitKind::AudioSpan => Modality::Audio,
+        UnitKind::VideoSpan => Modality::Video,
+        UnitKind::Page | UnitKind::Section | UnitKind::Slide | UnitKind::SheetRange => Modality::Document,
     }
 }
 
@@ -212,6 +221,14 @@ fn part_locator(unit: &UnitRow, start: u32, end: u32) -> Locator {
         }
         Locator::Chars { char_start, .. } => {
             Locator::Chars { char_start: char_start + start, char_end: char_start + end }
+        }
+        Locator::Region { boxes } => {
+            let own = unit.layout.as_ref().map(|layout| layout.boxes(start, end));
+            Locator::Region { boxes: own.unwrap_or_else(|| boxes.clone()) }
+        }
+        Locator::Time { start_ms, end_ms } => {
+            let (start_ms, end_ms) = time_of(&unit.timing, start, end).unwrap_or((*start_ms, *end_ms));
+            Locator::Time { start_ms, end_ms }
         }
         whole => whole.clone(),
     }

@@ -12,9 +12,9 @@ use crate::failpoint::failpoint;
 use crate::lexical::LexicalChange;
 use crate::meta;
 use crate::principal::{Function, Scope};
-use crate::records::{Receipt, Sha256, StoreReceipt};
+use crate::records::{Receipt, Sha256, StoreReceipt, VersionRef};
 use crate::storage::row;
-use crate::tables::{documents, jobs, runs};
+use crate::tables::{documents, jobs, runs, versions};
 use crate::vault::{AccessMode, Vault};
 use crate::vectors;
 
@@ -52,16 +52,66 @@ impl Vault {
         self.stores().iter().map(|store| store.name()).collect()
     }
 
-    /// Removes a document from every store and says what was where.
+    /// Removes a document, and what came inside it, from every store and says what was where.
     pub fn remove(&self, scope: &Scope, document: DocumentId) -> Result<Receipt> {
         self.require(scope, Function::Delete)?;
-        let (by, now) = (scope.clone(), now_ms());
-        self.database().write(move |tx| {
+        let by = scope.clone();
+        let inside = self.database().write(move |tx| {
             let key = documents::visible_key(tx, &by, document)?;
-            mark_deleted(tx, key, now)
+            let inside = inside(tx, key)?;
+            for (key, _) in &inside {
+                mark_deleted(tx, *key, now_ms())?;
+            }
+            mark_deleted(tx, key, now_ms())?;
+            Ok(inside)
         })?;
         failpoint("marked_deleted");
-        self.erase(document)
+        let mut receipt = Receipt { document, stores: Vec::new() };
+        for (_, child) in inside {
+            add(&mut receipt, self.erase(child)?);
+        }
+        add(&mut receipt, self.erase(document)?);
+        Ok(receipt)
+    }
+
+    /// Removes what came inside a version's document and is not in it any more.
+    pub fn remove_children_except(&self, parent: VersionRef, keep: &[DocumentId]) -> Result<()> {
+        let keep = keep.to_vec();
+        let gone = self.database().write(move |tx| {
+            let parent = versions::find_open(tx, parent)?;
+            let mut gone = Vec::new();
+            for (key, child) in children(tx, parent.document_key)? {
+                if !keep.contains(&child) {
+                    gone.extend(inside(tx, key)?);
+                    gone.push((key, child));
+                }
+            }
+            for (key, _) in &gone {
+                mark_deleted(tx, *key, now_ms())?;
+            }
+            Ok(gone)
+        })?;
+        for (_, document) in gone {
+            self.erase(document)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a picture of a page that turned out to be of no use; says whether it was one.
+    pub fn discard_if_embedded(&self, version: VersionRef) -> Result<bool> {
+        let is_embedded = self.database().write(move |tx| {
+            let found = versions::find_open(tx, version)?;
+            let sql = "SELECT embedded FROM documents WHERE key = ?1";
+            let embedded = tx.query_row(sql, [found.document_key], |row| row.get::<_, bool>(0))?;
+            if embedded {
+                mark_deleted(tx, found.document_key, now_ms())?;
+            }
+            Ok(embedded)
+        })?;
+        if is_embedded {
+            self.erase(version.document)?;
+        }
+        Ok(is_embedded)
     }
 
     /// Looks for anything of a removed document in every store; a clean receipt has `found` 0 everywhere. Who removed it or
@@ -78,12 +128,17 @@ impl Vault {
             return Err(VaultError::InvalidInput("the document is not removed".to_owned()));
         }
         let mut receipt = Receipt { document, stores: Vec::new() };
-        for store in self.stores() {
-            receipt.stores.push(StoreReceipt {
-                store: store.name().to_owned(),
-                found: store.probe(document)?,
-                removed: 0,
-            });
+        let inside = self.database().read(|db| match document_key(db, document)? {
+            Some(key) => inside(db, key),
+            None => Ok(Vec::new()),
+        })?;
+        for document in inside.into_iter().map(|(_, child)| child).chain([document]) {
+            let mut probed = Receipt { document, stores: Vec::new() };
+            for store in self.stores() {
+                let found = store.probe(document)?;
+                probed.stores.push(StoreReceipt { store: store.name().to_owned(), found, removed: 0 });
+            }
+            add(&mut receipt, probed);
         }
         Ok(receipt)
     }
@@ -131,6 +186,40 @@ impl Vault {
         stores.extend([Kind::Rows, Kind::Objects].map(own));
         stores
     }
+}
+
+/// Adds the counts of another document's receipt.
+fn add(sum: &mut Receipt, receipt: Receipt) {
+    for store in receipt.stores {
+        match sum.stores.iter_mut().find(|known| known.store == store.store) {
+            Some(known) => {
+                known.found += store.found;
+                known.removed += store.removed;
+            }
+            None => sum.stores.push(store),
+        }
+    }
+}
+
+/// What came directly inside a document and is not removed.
+fn children(db: &Connection, parent_key: i64) -> Result<Vec<(i64, DocumentId)>> {
+    let sql = "SELECT key, document_id FROM documents WHERE parent_key = ?1 AND deleted_ms IS NULL";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows =
+        statement.query_map([parent_key], |row| Ok((row.get(0)?, DocumentId(row::get_uuid(row, 1)?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Everything inside a document at any depth, removed or not, the innermost first.
+fn inside(db: &Connection, key: i64) -> Result<Vec<(i64, DocumentId)>> {
+    let sql = "WITH RECURSIVE inside (key, document_id, depth) AS (
+                   SELECT key, document_id, 1 FROM documents WHERE parent_key = ?1
+                   UNION ALL
+                   SELECT d.key, d.document_id, depth + 1 FROM documents d JOIN inside ON d.parent_key = inside.key)
+               SELECT key, document_id FROM inside ORDER BY depth DESC";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([key], |row| Ok((row.get(0)?, DocumentId(row::get_uuid(row, 1)?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Takes effect with the next statement that anybody runs.

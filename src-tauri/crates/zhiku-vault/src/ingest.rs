@@ -1,4 +1,4 @@
-//! The import's side of a vault: registering a source, then staging its units and chunks, all invisible until published.
+//! The import's side of a vault: staging the units and chunks of a version, all invisible until published.
 //! Every step may be repeated after a crash and leaves the same rows.
 
 use std::path::Path;
@@ -7,31 +7,18 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use sha2::{Digest, Sha256 as Hasher};
 use zhiku_core::model::EmbeddingSpace;
 use zhiku_core::{
-    Chunk, DocumentId, DocumentKind, DocumentState, DocumentVisibility, Failure, JobStage, ParseWarning,
-    ParsedUnit, Process, Trust, UnitId, VersionNumber,
+    Chunk, DocumentId, DocumentState, Failure, JobStage, ParseWarning, ParsedUnit, Process, Trust, UnitId,
+    VersionNumber,
 };
 
 use crate::clock::now_ms;
 use crate::error::{Result, VaultError};
 use crate::failpoint::failpoint;
 use crate::meta;
-use crate::principal::{Function, Scope};
-use crate::records::{
-    EffectiveDate, RegisterOutcome, Registered, Sha256, SourceLabel, StoredObject, UnitRow, VersionRef,
-};
+use crate::records::{EffectiveDate, Recognized, Sha256, SourceLabel, UnitRow, VersionRef};
 use crate::storage::row;
 use crate::tables::{jobs, units, versions};
 use crate::vault::Vault;
-use crate::visibility::VISIBLE;
-
-/// What a source is called and what it is.
-#[derive(Clone, Copy, Debug)]
-struct NewSource<'a> {
-    path: &'a str,
-    title: &'a str,
-    kind: DocumentKind,
-    object: &'a StoredObject,
-}
 
 /// sha256 of what is embedded for a chunk and of what embeds it: equal hashes mean equal vectors.
 pub(crate) fn indexed_hash(
@@ -47,31 +34,6 @@ pub(crate) fn indexed_hash(
 }
 
 impl Vault {
-    /// Registers a source whose bytes [`Vault::put_object`] took in. A path that is known gets a new version, or nothing
-    /// when its bytes are the same; an unknown path with the bytes of a visible document becomes one more place of that
-    /// document. What the principal does not see does not count: nothing of it can be learnt here.
-    pub fn register_source(
-        &self,
-        scope: &Scope,
-        path: &Path,
-        title: &str,
-        kind: DocumentKind,
-        object: &StoredObject,
-    ) -> Result<Registered> {
-        self.require(scope, Function::Import)?;
-        let (scope, title, stored) = (scope.clone(), title.to_owned(), object.clone());
-        let path = std::path::absolute(path).map_err(VaultError::io(path))?.to_string_lossy().into_owned();
-        let registered = self.database().write(move |tx| {
-            let source = NewSource { path: &path, title: &title, kind, object: &stored };
-            register(tx, &scope, &source)
-        });
-        if object.referenced_path.is_none() {
-            self.objects().release(&object.hash);
-        }
-        failpoint("registered");
-        registered
-    }
-
     /// The version's state on its way to being published.
     pub fn set_state(&self, version: VersionRef, state: DocumentState) -> Result<()> {
         if !matches!(
@@ -166,6 +128,32 @@ impl Vault {
         ids
     }
 
+    /// What recognition made of one staged unit; its id and place stay. Again changes nothing.
+    pub fn store_recognized(&self, version: VersionRef, unit: UnitId, read: &Recognized) -> Result<()> {
+        let read = read.clone();
+        let stored = self.database().write(move |tx| {
+            let found = versions::find_open(tx, version)?;
+            require_unpublished(&found)?;
+            let layout = read.layout.as_ref().map(packed).transpose()?;
+            let hash: Sha256 = Hasher::digest(read.text.as_bytes()).into();
+            tx.prepare_cached(
+                "UPDATE units SET text = ?3, layout = ?4, confidence = ?5, content_hash = ?6
+                 WHERE version_key = ?1 AND unit_id = ?2",
+            )?
+            .execute(params![
+                found.key,
+                unit.0.as_bytes(),
+                read.text,
+                layout,
+                read.confidence,
+                hash
+            ])?;
+            Ok(())
+        });
+        failpoint("recognized");
+        stored
+    }
+
     /// Replaces all chunks of a version that is not published. The same chunks again change nothing.
     pub fn stage_chunks(&self, version: VersionRef, chunks: &[Chunk]) -> Result<()> {
         let chunks = chunks.to_vec();
@@ -198,13 +186,37 @@ impl Vault {
     pub fn source_label(&self, version: VersionRef) -> Result<SourceLabel> {
         self.database().read(|db| {
             let found = versions::find(db, version)?;
-            let sql = "SELECT d.title, s.path FROM documents d LEFT JOIN document_sources s ON s.document_key = d.key
+            let sql = "SELECT d.title, d.kind, s.path FROM documents d
+                       LEFT JOIN document_sources s ON s.document_key = d.key
                        WHERE d.key = ?1 ORDER BY s.added_ms DESC LIMIT 1";
             Ok(db.query_row(sql, [found.document_key], |row| {
-                let (title, path): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-                let name = path.as_deref().and_then(|path| Path::new(path).file_name()).map(|name| name.to_string_lossy());
-                Ok(SourceLabel { file_name: name.map_or_else(|| title.clone(), std::borrow::Cow::into_owned), title })
+                let (title, path): (String, Option<String>) = (row.get(0)?, row.get(2)?);
+                let name = path.as_deref().and_then(|path| Path::new(path).file_name());
+                let name = name.map(|name| name.to_string_lossy().into_owned());
+                Ok(SourceLabel {
+                    file_name: name.unwrap_or_else(|| title.clone()),
+                    title,
+                    kind: row::get_name(row, 1)?,
+                })
             })?)
+        })
+    }
+
+    /// Whether words of a version are still to be recognised.
+    pub fn awaits_recognition(&self, version: VersionRef) -> Result<bool> {
+        self.database().read(|db| {
+            let found = versions::find(db, version)?;
+            let sql = "SELECT 1 FROM units WHERE version_key = ?1 AND process = 'ocr' AND text = '' AND confidence IS NULL";
+            Ok(db.prepare_cached(sql)?.exists([found.key])?)
+        })
+    }
+
+    /// Whether something came inside the version's document.
+    pub fn has_children(&self, version: VersionRef) -> Result<bool> {
+        self.database().read(|db| {
+            let found = versions::find(db, version)?;
+            let sql = "SELECT 1 FROM documents WHERE parent_key = ?1 AND deleted_ms IS NULL";
+            Ok(db.prepare_cached(sql)?.exists([found.document_key])?)
         })
     }
 
@@ -259,150 +271,6 @@ impl Vault {
     }
 }
 
-fn register(tx: &Transaction<'_>, scope: &Scope, source: &NewSource<'_>) -> Result<Registered> {
-    if let Some(key) = document_at(tx, scope, source.path)? {
-        let newest = newest_version(tx, key)?;
-        if newest.hash == source.object.hash {
-            return Ok(newest.registered(RegisterOutcome::SameBytes));
-        }
-        if n_sources(tx, key)? == 1 {
-            return add_version(tx, key, &newest, source);
-        }
-        // One of several copies changed: it is a source of its own from now on, the others stay what they are.
-        tx.execute(
-            "DELETE FROM document_sources WHERE document_key = ?1 AND path = ?2",
-            params![key, source.path],
-        )?;
-    }
-    if let Some(key) = document_with(tx, scope, &source.object.hash)? {
-        add_source(tx, key, source.path)?;
-        return Ok(newest_version(tx, key)?.registered(RegisterOutcome::SameBytes));
-    }
-    add_document(tx, scope, source)
-}
-
-struct Newest {
-    document: DocumentId,
-    key: i64,
-    number: u32,
-    hash: Sha256,
-    state: DocumentState,
-}
-
-impl Newest {
-    fn registered(&self, outcome: RegisterOutcome) -> Registered {
-        let version = VersionRef { document: self.document, version: VersionNumber(self.number) };
-        Registered { version, outcome, state: self.state }
-    }
-}
-
-fn document_at(tx: &Transaction<'_>, scope: &Scope, path: &str) -> Result<Option<i64>> {
-    let mut statement = tx.prepare_cached(&format!(
-        "{VISIBLE} SELECT s.document_key FROM document_sources s JOIN visible USING (document_key)
-         WHERE s.path = :path ORDER BY s.document_key LIMIT 1"
-    ))?;
-    let bound = rusqlite::named_params! {":profile": scope.profile(), ":path": path};
-    Ok(statement.query_row(bound, |row| row.get(0)).optional()?)
-}
-
-/// A visible document whose newest version has these bytes.
-fn document_with(tx: &Transaction<'_>, scope: &Scope, hash: &Sha256) -> Result<Option<i64>> {
-    let mut statement = tx.prepare_cached(&format!(
-        "{VISIBLE} SELECT v.document_key FROM versions v JOIN visible USING (document_key)
-         WHERE v.hash = :hash
-         AND v.number = (SELECT max(number) FROM versions WHERE document_key = v.document_key)
-         ORDER BY v.document_key LIMIT 1"
-    ))?;
-    let bound = rusqlite::named_params! {":profile": scope.profile(), ":hash": hash};
-    Ok(statement.query_row(bound, |row| row.get(0)).optional()?)
-}
-
-fn newest_version(tx: &Transaction<'_>, document_key: i64) -> Result<Newest> {
-    let sql = "SELECT d.document_id, v.key, v.number, v.hash, v.state
-               FROM versions v JOIN documents d ON d.key = v.document_key
-               WHERE v.document_key = ?1 ORDER BY v.number DESC LIMIT 1";
-    Ok(tx.query_row(sql, [document_key], |row| {
-        Ok(Newest {
-            document: DocumentId(row::get_uuid(row, 0)?),
-            key: row.get(1)?,
-            number: row.get(2)?,
-            hash: row.get(3)?,
-            state: row::get_name(row, 4)?,
-        })
-    })?)
-}
-
-fn n_sources(tx: &Transaction<'_>, document_key: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM document_sources WHERE document_key = ?1";
-    Ok(tx.query_row(sql, [document_key], |row| row.get(0))?)
-}
-
-fn add_source(tx: &Transaction<'_>, document_key: i64, path: &str) -> Result<()> {
-    tx.execute(
-        "INSERT OR IGNORE INTO document_sources (document_key, path, added_ms) VALUES (?1, ?2, ?3)",
-        params![document_key, path, now_ms()],
-    )?;
-    Ok(())
-}
-
-/// The next state of a known document. An older one that never got published will not be any more.
-fn add_version(
-    tx: &Transaction<'_>,
-    document_key: i64,
-    newest: &Newest,
-    source: &NewSource<'_>,
-) -> Result<Registered> {
-    if !matches!(newest.state, DocumentState::Published | DocumentState::Failed) {
-        jobs::cancel_for_version(tx, newest.key)?;
-        versions::set_state(tx, newest.key, DocumentState::Superseded)?;
-        // Nobody ever saw it, so nothing cites it.
-        crate::vectors::delete_of_version(tx, newest.key)?;
-        tx.execute("DELETE FROM chunks WHERE version_key = ?1", [newest.key])?;
-        tx.execute("DELETE FROM units WHERE version_key = ?1", [newest.key])?;
-    }
-    let number = newest.number + 1;
-    insert_version(tx, document_key, number, source.object)?;
-    let version = VersionRef { document: newest.document, version: VersionNumber(number) };
-    Ok(Registered { version, outcome: RegisterOutcome::NewVersion, state: DocumentState::Queued })
-}
-
-/// What is brought in is for all members until somebody narrows it.
-fn add_document(tx: &Transaction<'_>, scope: &Scope, source: &NewSource<'_>) -> Result<Registered> {
-    let document = DocumentId::new();
-    tx.execute(
-        "INSERT INTO documents (document_id, title, kind, owner, visibility, created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            document.0.as_bytes(),
-            source.title,
-            source.kind.as_str(),
-            scope.profile(),
-            DocumentVisibility::AllMembers.as_str(),
-            now_ms()
-        ],
-    )?;
-    let key = tx.last_insert_rowid();
-    add_source(tx, key, source.path)?;
-    insert_version(tx, key, 1, source.object)?;
-    let version = VersionRef { document, version: VersionNumber(1) };
-    Ok(Registered { version, outcome: RegisterOutcome::New, state: DocumentState::Queued })
-}
-
-fn insert_version(tx: &Transaction<'_>, document_key: i64, number: u32, object: &StoredObject) -> Result<()> {
-    tx.execute(
-        "INSERT INTO versions (document_key, number, hash, bytes, referenced_path, state, created_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6)",
-        params![
-            document_key,
-            number,
-            object.hash,
-            object.bytes as i64,
-            object.referenced_path.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            now_ms()
-        ],
-    )?;
-    Ok(())
-}
-
 fn require_unpublished(found: &versions::VersionRow) -> Result<()> {
     if found.state == DocumentState::Published {
         Err(VaultError::InvalidInput("a published version does not change".to_owned()))
@@ -436,16 +304,12 @@ fn stage_unit(tx: &Transaction<'_>, version_key: i64, ordinal: u32, unit: &Parse
         }
         None => {}
     }
-    let layout = match &unit.layout {
-        Some(layout) => {
-            Some(postcard::to_stdvec(layout).map_err(|_| VaultError::Damaged { what: "page layout" })?)
-        }
-        None => None,
-    };
+    let layout = unit.layout.as_ref().map(packed).transpose()?;
+    let timing = (!unit.timing.is_empty()).then(|| packed(&unit.timing)).transpose()?;
     let id = UnitId::new();
     tx.prepare_cached(
         "INSERT INTO units (unit_id, version_key, ordinal, kind, locator, text, process, trust, heading_path, layout,
-            content_hash, confidence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            content_hash, confidence, timing) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         id.0.as_bytes(),
@@ -459,9 +323,14 @@ fn stage_unit(tx: &Transaction<'_>, version_key: i64, ordinal: u32, unit: &Parse
         row::to_json(&unit.heading_path)?,
         layout,
         hash,
-        unit.confidence
+        unit.confidence,
+        timing
     ])?;
     Ok(id)
+}
+
+fn packed<T: serde::Serialize>(value: &T) -> Result<Vec<u8>> {
+    postcard::to_stdvec(value).map_err(|_| VaultError::Damaged { what: "page layout" })
 }
 
 fn staged_hashes(tx: &Transaction<'_>, version_key: i64) -> Result<Vec<Sha256>> {

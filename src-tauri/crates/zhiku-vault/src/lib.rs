@@ -12,7 +12,8 @@
 //! | units, chunks | `unit units chunks neighbours` | `tables/units.rs`, `tables/chunks.rs` |
 //! | search | `search_lexical search_dense token_vectors term_weights` | `search.rs` |
 //! | originals | `put_object open_object object_state source_path` | `objects.rs` |
-//! | import | `register_source stage_units staged_units stage_chunks pending_chunks vectors_by_hash reuse_vectors store_vectors fail_version` | `ingest.rs`, `vectors.rs` |
+//! | sources | `register_source register_child` | `sources.rs` |
+//! | import | `stage_units store_recognized staged_units stage_chunks pending_chunks vectors_by_hash reuse_vectors store_vectors fail_version` | `ingest.rs`, `vectors.rs` |
 //! | stages | `set_state stage_finished finish_stage set_embedding_space set_chunker_version` | `ingest.rs` |
 //! | publish | `publish_lexical publish_hybrid` | `publish.rs` |
 //! | jobs | `enqueue_job claim_next_job job_progress finish_job fail_job requeue_job cancel_job jobs` | `tables/jobs.rs` |
@@ -37,6 +38,7 @@ mod records;
 mod recover;
 mod scan;
 mod search;
+mod sources;
 mod storage;
 mod tables;
 mod token_vectors;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use zhiku_core::{
     AclEffect, Chunk, ConversationId, DepartmentId, DocumentId, DocumentKind, DocumentState,
     DocumentVisibility, Failure, JobId, JobStage, Locator, ParseWarning, Process, ProfileId, Role, RunId,
-    Searchable, Trust, UnitId, UnitKind, UnitLayout, UtcMs, VaultId, VersionNumber,
+    Searchable, TimedText, Trust, UnitId, UnitKind, UnitLayout, UtcMs, VaultId, VersionNumber,
 };
 
 /// Row number of a chunk: names it inside one vault, never given twice.
@@ -67,6 +67,29 @@ pub struct UnitRow {
     pub layout: Option<UnitLayout>,
     /// How sure recognition was, 0 to 1.
     pub confidence: Option<f32>,
+    /// When each stretch of the text is said.
+    pub timing: Vec<TimedText>,
+}
+
+/// What recognition made of a unit that awaited it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recognized {
+    /// Empty when there is nothing to read.
+    pub text: String,
+    pub layout: Option<UnitLayout>,
+    /// 0 to 1; 0 for an empty text.
+    pub confidence: f32,
+}
+
+/// What came inside another document.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildSource<'a> {
+    /// Names it inside its container.
+    pub name: &'a str,
+    pub title: &'a str,
+    pub kind: DocumentKind,
+    /// A picture of a page rather than a file of its own: no list shows it.
+    pub embedded: bool,
 }
 
 /// One document as a list shows it. `state` and `progress` are those of the newest version; `published` is what search finds.
@@ -89,6 +112,8 @@ pub struct DocumentSummary {
     pub n_chunks: u32,
     pub n_warnings: u32,
     pub created: UtcMs,
+    /// What it came inside, if anything.
+    pub parent: Option<DocumentId>,
 }
 
 /// How far the newest version's job is.
@@ -165,6 +190,7 @@ pub struct StoredObject {
 pub struct SourceLabel {
     pub file_name: String,
     pub title: String,
+    pub kind: DocumentKind,
 }
 
 /// What an import brought.

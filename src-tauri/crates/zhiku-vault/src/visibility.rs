@@ -2,7 +2,8 @@
 //!
 //! A member sees a document that is not removed when they are an owner of the vault or brought the document in, or else
 //! when no rule denies it to them and a rule allows it or its visibility includes them. Rights are rows, read in the same
-//! statement as the content, so a change acts at the next statement.
+//! statement as the content, so a change acts at the next statement. What came inside another document has the rights of its
+//! outermost container.
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 use zhiku_core::Role;
@@ -16,8 +17,8 @@ pub(crate) const VISIBLE: &str = "WITH
     me (profile_id, role) AS (SELECT profile_id, role FROM members WHERE profile_id = :profile),
     mine (department_id) AS (SELECT department_id FROM member_departments WHERE profile_id = :profile),
     visible (document_key) AS (
-        SELECT d.key FROM documents d, me
-        WHERE d.deleted_ms IS NULL AND (
+        SELECT own.key FROM documents own JOIN documents d ON d.key = coalesce(own.root_key, own.key), me
+        WHERE own.deleted_ms IS NULL AND d.deleted_ms IS NULL AND (
             me.role = 'owner' OR d.owner = me.profile_id OR (
                 NOT EXISTS (
                     SELECT 1 FROM document_rules r WHERE r.document_key = d.key AND r.effect = 'deny'

@@ -148,6 +148,8 @@ impl From<zhiku_engine::SourceUnit> for SourceUnit {
             text: unit.text,
             heading_path: unit.heading_path,
             trust: unit.trust.into(),
+            process: unit.process.into(),
+            timing: unit.timing.into_iter().map(Into::into).collect(),
         }
     }
 }

@@ -25,7 +25,7 @@ mirrored!(
 );
 mirrored!(
     /// The stages of an import.
-    JobStage = zhiku_core::JobStage { Detect, Parse, Chunk, PublishLexical, Embed, Publish, Done }
+    JobStage = zhiku_core::JobStage { Detect, Parse, Recognize, Chunk, PublishLexical, Embed, Publish, Done }
 );
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]

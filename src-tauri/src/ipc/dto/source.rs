@@ -29,6 +29,8 @@ pub struct Source {
     pub warnings: Vec<SourceWarning>,
     /// Names the original's bytes under `vault://`; only for kinds the window draws itself.
     pub media_ref: Option<String>,
+    /// Where the player finds a recording; only for sound and video.
+    pub media_url: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]
@@ -45,6 +47,31 @@ pub struct SourceUnit {
     pub text: String,
     pub heading_path: Vec<String>,
     pub trust: Trust,
+    pub process: Process,
+    /// When each stretch of the text is said; empty for what has no time.
+    pub timing: Vec<TimedText>,
+}
+
+/// A stretch of a unit's text and when it is said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]
+pub struct TimedText {
+    pub char_start: u32,
+    pub char_end: u32,
+    #[specta(type = Number)]
+    pub start_ms: f64,
+    #[specta(type = Number)]
+    pub end_ms: f64,
+}
+
+impl From<zhiku_core::TimedText> for TimedText {
+    fn from(timed: zhiku_core::TimedText) -> Self {
+        Self {
+            char_start: timed.char_start,
+            char_end: timed.char_end,
+            start_ms: timed.start_ms as f64,
+            end_ms: timed.end_ms as f64,
+        }
+    }
 }
 
 /// A passage found by search.

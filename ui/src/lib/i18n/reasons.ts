@@ -256,6 +256,102 @@ export const reasons: Record<string, Words> = {
     zh: "表格列数过多，只读取了前面的列。",
     en: "The table has more columns than are read; the rest was left out.",
   },
+  needs_libreoffice: {
+    zh: "读取这种旧版 Office 文件需要 LibreOffice。请安装后重试，或另存为 .docx / .pptx 再导入。",
+    en: "Files of old Office need LibreOffice. Install it and try again, or save the file as .docx or .pptx and import that.",
+  },
+  needs_ffmpeg: {
+    zh: "读取这种音视频需要 ffmpeg。请安装后重试。",
+    en: "This recording needs ffmpeg. Install it, then try again.",
+  },
+  media_unreadable: {
+    zh: "无法读取这份音视频文件。",
+    en: "The recording cannot be read.",
+  },
+  media_damaged: {
+    zh: "这份音视频已损坏。请确认它能在别处播放，或转换为 mp4 / mp3。",
+    en: "The recording is damaged. Check whether it plays elsewhere, or convert it to mp4 or mp3.",
+  },
+  media_without_sound: {
+    zh: "这份文件里没有声音。",
+    en: "There is no sound in this file.",
+  },
+  media_without_picture: {
+    zh: "这份文件里没有画面。",
+    en: "There is no picture in this file.",
+  },
+  subtitles_not_text: {
+    zh: "内嵌字幕是图片，不能作为文字读取。",
+    en: "The subtitles inside are pictures, not text.",
+  },
+  media_too_slow: {
+    zh: "读取这份音视频用时过长，已停止。",
+    en: "Reading the recording took too long and was stopped.",
+  },
+  ffmpeg_failed: {
+    zh: "ffmpeg 未能读取这份音视频。",
+    en: "ffmpeg could not read the recording.",
+  },
+  nothing_said: {
+    zh: "没有识别到人声或画面文字。",
+    en: "Nobody speaks in it and no words are seen.",
+  },
+  reader_unavailable: {
+    zh: "识别图片文字的模型不可用。请在“设置 › 本地模型”中下载后重试。",
+    en: "The model that reads pictures is not available. Download it under Settings › Local models, then try again.",
+  },
+  hearing_unavailable: {
+    zh: "语音识别模型不可用。请在“设置 › 本地模型”中下载后重试。",
+    en: "The model that hears speech is not available. Download it under Settings › Local models, then try again.",
+  },
+  attachment_unsupported: {
+    zh: "其中有一个附件的格式无法识别，没有导入。",
+    en: "A file inside it is of no known format and was not taken in.",
+  },
+  nested_too_deep: {
+    zh: "其中有文件嵌套过深，没有导入。",
+    en: "A file inside it is nested too deep and was not taken in.",
+  },
+  disk_full: {
+    zh: "磁盘空间不足，导入已暂停。请腾出空间后继续。",
+    en: "The disk is almost full, so importing is paused. Free some space, then go on.",
+  },
+  slide_hidden: {
+    zh: "这张幻灯片在放映时隐藏。",
+    en: "This slide is hidden in the show.",
+  },
+  slide_failed: {
+    zh: "这张幻灯片没能读取。",
+    en: "This slide could not be read.",
+  },
+  slide_damaged: {
+    zh: "这张幻灯片已损坏。",
+    en: "This slide is damaged.",
+  },
+  sheet_hidden: {
+    zh: "这个工作表在文件中是隐藏的。",
+    en: "This sheet is hidden in the file.",
+  },
+  sheet_failed: {
+    zh: "这个工作表没能读取。",
+    en: "This sheet could not be read.",
+  },
+  json_invalid: {
+    zh: "JSON 格式有误，已按普通文字读取。",
+    en: "It is not valid JSON and was read as text.",
+  },
+  member_unreadable: {
+    zh: "压缩包中有文件无法解开。",
+    en: "A file in the archive could not be unpacked.",
+  },
+  member_too_large: {
+    zh: "压缩包中有文件过大，没有导入。",
+    en: "A file in the archive is too large and was not taken in.",
+  },
+  child_too_large: {
+    zh: "其中有附件过大，没有导入。",
+    en: "A file inside it is too large and was not taken in.",
+  },
   model_unavailable: {
     zh: "“{name}”没有安装好，相关功能暂不可用。",
     en: "“{name}” is not installed; what needs it does not work yet.",

@@ -48,7 +48,10 @@ export const commands = {
 	search: (query: string, limit: number) => __TAURI_INVOKE<SearchResult>("search", { query, limit }),
 	sourceOpen: (document: string, version: number) => __TAURI_INVOKE<Source>("source_open", { document, version }),
 	sourceUnits: (document: string, version: number) => __TAURI_INVOKE<SourceUnit[]>("source_units", { document, version }),
-	/**  Where some characters of a unit stand: on a page, with the boxes that cover exactly them. */
+	/**
+	 *  Where some characters of a unit stand: on a page or picture with the boxes that cover exactly them, in a recording with
+	 *  the time at which they are said.
+	 */
 	sourcePlace: (unitId: string, charStart: number, charEnd: number) => __TAURI_INVOKE<Locator>("source_place", { unitId, charStart, charEnd }),
 	/**  Opens the original in the program that the system has for it. */
 	sourceOpenOriginal: (document: string, version: number) => __TAURI_INVOKE<null>("source_open_original", { document, version }),
@@ -230,7 +233,7 @@ export type IpcError = {
 };
 
 /**  The stages of an import. */
-export type JobStage = "detect" | "parse" | "chunk" | "publish_lexical" | "embed" | "publish" | "done";
+export type JobStage = "detect" | "parse" | "recognize" | "chunk" | "publish_lexical" | "embed" | "publish" | "done";
 
 /**  All that a window learns of a key. */
 export type KeyState = "stored" | "not_stored" | "unavailable";
@@ -349,6 +352,8 @@ export type Source = {
 	warnings: SourceWarning[],
 	/**  Names the original's bytes under `vault://`; only for kinds the window draws itself. */
 	media_ref: string | null,
+	/**  Where the player finds a recording; only for sound and video. */
+	media_url: string | null,
 };
 
 /**  One unit of an opened version. */
@@ -358,6 +363,9 @@ export type SourceUnit = {
 	text: string,
 	heading_path: string[],
 	trust: Trust,
+	process: Process,
+	/**  When each stretch of the text is said; empty for what has no time. */
+	timing: TimedText[],
 };
 
 export type SourceWarning = {
@@ -388,6 +396,14 @@ export type Support = "supported" | "partly" | "contradicted" | "unsupported" | 
 export type Tag = "library" | "work" | "conversations" | "models" | "providers" | "settings";
 
 export type Theme = "system" | "light" | "dark";
+
+/**  A stretch of a unit's text and when it is said. */
+export type TimedText = {
+	char_start: number,
+	char_end: number,
+	start_ms: number,
+	end_ms: number,
+};
 
 /**  Whether a text may be used without a word of warning. */
 export type Trust = "normal" | "hidden_text" | "instructions_found";

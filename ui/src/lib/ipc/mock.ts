@@ -216,10 +216,10 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     async sourceOpen(document, version) {
       const bytes = await file;
       const source = { document, version, title: "海棠 A 户型案例", size_bytes: bytes?.length ?? 1000, warnings: [] };
-      return { ...source, latest_version: document === "doc-0" ? 2 : version, kind: pdf === null ? "docx" : "pdf", media_ref: pdf };
+      return { ...source, latest_version: document === "doc-0" ? 2 : version, kind: pdf === null ? "docx" : "pdf", media_ref: pdf, media_url: null };
     },
     sourceUnits: async (): Promise<SourceUnit[]> => [
-      { unit_id: "unit-0", locator: cite(1, quote).locator, text: sampleText, heading_path: [], trust: "normal" },
+      { unit_id: "unit-0", locator: cite(1, quote).locator, text: sampleText, heading_path: [], trust: "normal", process: "text", timing: [] },
     ],
     sourcePlace: async () => (pdf === null ? cite(1, quote).locator : { kind: "page", page_index: 0, page_label: "1", boxes }),
     sourceOpenOriginal: async () => undefined,

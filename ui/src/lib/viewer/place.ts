@@ -12,7 +12,7 @@ export function placeText(locator: Locator, m: Messages, number: (n: number) => 
     case "section":
       return locator.heading_path.join(" › ");
     case "slide":
-      return m.source.slide(number(locator.index + 1));
+      return locator.part === "notes" ? m.source.slide_notes(number(locator.index + 1)) : m.source.slide(number(locator.index + 1));
     case "cells":
       return `${locator.sheet} ${locator.range}`;
     case "time":
@@ -23,7 +23,7 @@ export function placeText(locator: Locator, m: Messages, number: (n: number) => 
   }
 }
 
-function clock(ms: number): string {
+export function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const two = (n: number): string => String(n).padStart(2, "0");
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;

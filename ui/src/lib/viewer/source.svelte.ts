@@ -94,7 +94,7 @@ class SourceView {
         return;
       }
       const source = await api().sourceOpen(place.document, place.version);
-      const units = source.media_ref === null ? await api().sourceUnits(place.document, place.version) : [];
+      const units = source.kind === "pdf" ? [] : await api().sourceUnits(place.document, place.version);
       if (request !== this.#request) return;
       this.source = source;
       this.units = units;
@@ -114,7 +114,7 @@ class SourceView {
     try {
       const now = await api().sourceOpen(source.document, source.version);
       if (this.source?.document === now.document && this.source.version === now.version) {
-        this.source = { ...now, media_ref: source.media_ref };
+        this.source = { ...now, media_ref: source.media_ref, media_url: source.media_url };
       }
     } catch (thrown) {
       const problem = problemOf(thrown);
@@ -130,11 +130,11 @@ class SourceView {
   }
 }
 
-/** The place read again: it may be gone, and on a page it has the boxes of exactly the quoted words. */
+/** The place read again: it may be gone, and it has the boxes or the time of exactly the quoted words. */
 async function placeNow(place: Place): Promise<Locator | null> {
   if (place.unit_id === null || place.char_end <= place.char_start) return place.locator;
   const now = await api().sourcePlace(place.unit_id, place.char_start, place.char_end);
-  return now.kind === "page" ? now : place.locator;
+  return now.kind === "page" || now.kind === "region" || now.kind === "time" ? now : place.locator;
 }
 
 export const sourceView = new SourceView();

@@ -1,4 +1,4 @@
-//! `parse` and `import`.
+//! `parse`, `transcribe` and `import`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,19 @@ pub(super) fn parse(global: &Global, file: &Path, output: &Output) -> Result<Exi
     let report = engine(global)?.parse(file, &cancel_on_interrupt())?;
     let texts = || report.units.iter().map(|unit| unit.text.as_str()).collect::<Vec<_>>().join("\n\n");
     output.result(&json!(report), texts);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn transcribe(global: &Global, file: &Path, output: &Output) -> Result<ExitCode> {
+    let transcript = engine(global)?.transcribe(file, &cancel_on_interrupt())?;
+    let lines = || {
+        let line = |segment: &zhiku_engine::TranscriptSegment| {
+            let seconds = segment.start_ms / 1000;
+            format!("{:02}:{:02}:{:02}  {}", seconds / 3600, seconds / 60 % 60, seconds % 60, segment.text)
+        };
+        transcript.segments.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    output.result(&json!(transcript), lines);
     Ok(ExitCode::SUCCESS)
 }
 

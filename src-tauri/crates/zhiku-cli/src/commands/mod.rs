@@ -26,6 +26,7 @@ pub(crate) fn run(cli: Cli, output: &Output) -> Result<ExitCode> {
         Command::Doctor => doctor::doctor(global, output),
         Command::Models(command) => models::models(global, command, output),
         Command::Parse { file } => import::parse(global, &file, output),
+        Command::Transcribe { file } => import::transcribe(global, &file, output),
         Command::Import { paths, lexical_only } => import::import(global, &paths, lexical_only, output),
         Command::List => library::list(global, output),
         Command::Show { document } => library::show(global, &document, output),

@@ -66,6 +66,7 @@ pub(crate) fn options(hub: &str) -> FetchOptions {
         hub: Some(hub.to_owned()),
         ca_file: None,
         python: "python3".into(),
+        npm: "npm".into(),
         retry_delay: Duration::ZERO,
     }
 }

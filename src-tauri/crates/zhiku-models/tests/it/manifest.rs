@@ -17,12 +17,11 @@ fn the_built_in_manifest() {
         for source in &entry.sources {
             let _ = match source {
                 Source::Package(package) => {
-                    let converted = package.convert.as_deref().unwrap_or("as it is");
-                    writeln!(
-                        text,
-                        "  {}=={} {} {converted}",
-                        package.package, package.version, package.member
-                    )
+                    for member in &package.members {
+                        let (name, version) = package.package_of(member);
+                        let _ = writeln!(text, "  {name}=={version} {} -> {}", member.file, member.target());
+                    }
+                    writeln!(text, "    {}", package.convert.as_deref().unwrap_or("as it is"))
                 }
                 Source::Hub { repository, revision } => writeln!(text, "  hub {repository} {revision}"),
                 Source::Bundled => writeln!(text, "  bundled"),
@@ -63,7 +62,7 @@ package = "p"
 version = "1"
 platform = "any"
 python = "3.11"
-member = "p/lib.so"
+member = [{ file = "p/lib.so" }]
 "#;
     Manifest::parse(good).expect("the unchanged one is valid");
     let error = Manifest::parse(&change(good)).expect_err(expected).to_string();
@@ -78,5 +77,12 @@ fn what_could_not_be_fetched_safely_is_refused() {
     check_refused(|good| good.replace("6c15", "6C15"), "is not 64 lower-case");
     check_refused(|good| format!("{good}convert = \"c\"\n"), "needs a sha256 of its own");
     check_refused(|good| good.replace("bytes = 1", "bites = 1"), "bites");
+    check_refused(|good| good.replace("p/lib.so", "p/lib.dll"), "gives no lib.so");
+    check_refused(|good| good.replace("[{ file = \"p/lib.so\" }]", "[]"), "needs a member");
+    check_refused(
+        |good| good.replace("p/lib.so\"", "p/lib.so\", as = \"../lib.so\""),
+        "is not a plain file name",
+    );
+    check_refused(|good| good.replace("platform = \"any\"", ""), "needs a platform");
     check_refused(|good| format!("{good}{}", good.replace("schema = 1", "")), "appears twice");
 }

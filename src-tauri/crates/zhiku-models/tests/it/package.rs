@@ -8,6 +8,10 @@ use zhiku_models::{FetchOptions, Fetched, Manifest, ModelStore, ModelsError, Sta
 use crate::{fixture_path, options, sha256};
 
 fn store(version: &str, member: &str, content: &[u8]) -> (ModelStore, tempfile::TempDir) {
+    store_of(version, &format!("{{ file = \"{member}\" }}"), content)
+}
+
+fn store_of(version: &str, members: &str, content: &[u8]) -> (ModelStore, tempfile::TempDir) {
     let text = format!(
         r#"
         schema = 1
@@ -26,7 +30,7 @@ fn store(version: &str, member: &str, content: &[u8]) -> (ModelStore, tempfile::
         version = "{version}"
         platform = "any"
         python = "3.11"
-        member = "{member}"
+        member = [{members}]
         "#,
         content.len(),
         sha256(content)
@@ -36,7 +40,12 @@ fn store(version: &str, member: &str, content: &[u8]) -> (ModelStore, tempfile::
 }
 
 fn fetch(store: &ModelStore) -> Result<Fetched, ModelsError> {
-    let options = FetchOptions { hub: None, python: fixture_path("fake_python.sh"), ..options("") };
+    let options = FetchOptions {
+        hub: None,
+        python: fixture_path("fake_python.sh"),
+        npm: fixture_path("fake_npm.sh"),
+        ..options("")
+    };
     store.fetch(&store.manifest().entries[0], &options, &mut |_| {}, &CancellationToken::new())
 }
 
@@ -73,7 +82,34 @@ fn what_pip_said_is_in_the_message() {
 
 #[test]
 fn a_wheel_without_the_member_is_named() {
-    let (store, _folder) = store("1.0", "tiny/absent.bin", b"x");
+    let (store, _folder) = store("1.0", "absent/data.bin", b"x");
     let error = fetch(&store).expect_err("no member").to_string();
     assert!(error.contains("could not unpack") && error.contains("tiny-1.0-py3-none-any.whl"), "{error}");
+}
+
+#[test]
+fn members_with_one_name_are_joined_in_order_across_registries() {
+    let content = [b"tiny model ".repeat(40), b"voice".to_vec(), b"tiny model ".repeat(40)].concat();
+    let wheel = r#"{ file = "tiny/data.bin" }"#;
+    let voice = r#"{ file = "package/voices/a.bin", registry = "npm", as = "data.bin" }"#;
+    let (store, folder) = store_of("1.0", &format!("{wheel}, {voice}, {wheel}"), &content);
+    assert_eq!(fetch(&store).expect("fetches"), Fetched::FromPackage);
+    assert_eq!(fs::read(folder.path().join("tiny/data.bin")).expect("file"), content);
+}
+
+#[test]
+fn an_archive_without_the_member_is_named() {
+    let absent = r#"{ file = "package/absent.bin", registry = "npm", as = "data.bin" }"#;
+    let (store, _folder) = store_of("1.0", absent, b"x");
+    let error = fetch(&store).expect_err("no member").to_string();
+    assert!(error.contains("tiny-1.0.tgz") && error.contains("package/absent.bin is not in it"), "{error}");
+}
+
+#[test]
+fn a_part_with_the_wrong_sum_is_refused_before_it_is_joined() {
+    let sum = "0".repeat(64);
+    let member = format!(r#"{{ file = "tiny/data.bin", sha256 = "{sum}" }}"#);
+    let (store, _folder) = store_of("1.0", &member, &b"tiny model ".repeat(40));
+    let error = fetch(&store).expect_err("another sum").to_string();
+    assert!(error.starts_with("tiny/data.bin in ") && error.contains(&sum), "{error}");
 }

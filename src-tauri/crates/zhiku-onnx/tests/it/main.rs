@@ -1,7 +1,9 @@
 //! Against the real runtime and model; without them each test says that it was skipped.
 
 mod embedder;
+mod ocr;
 mod session_thread;
+mod voice_activity;
 
 use std::path::PathBuf;
 

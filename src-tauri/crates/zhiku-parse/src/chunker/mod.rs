@@ -8,7 +8,7 @@
 mod header;
 mod pieces;
 
-use zhiku_core::{ChunkKind, ChunkSpan, Locator, ParsedUnit, UnitId};
+use zhiku_core::{ChunkKind, ChunkSpan, Locator, ParsedUnit, UnitId, time_of};
 
 use header::HeaderWriter;
 use pieces::{Piece, PieceKind, UnitText, halves, make_pieces};
@@ -291,6 +291,17 @@ fn locate(unit: &ParsedUnit, char_start: u32, char_end: u32) -> Locator {
         },
         Locator::Chars { char_start: base, .. } => {
             Locator::Chars { char_start: base + char_start, char_end: base + char_end }
+        }
+        Locator::Region { boxes } => Locator::Region {
+            boxes: unit
+                .layout
+                .as_ref()
+                .map_or_else(|| boxes.clone(), |layout| layout.boxes(char_start, char_end)),
+        },
+        Locator::Time { start_ms, end_ms } => {
+            let (start_ms, end_ms) =
+                time_of(&unit.timing, char_start, char_end).unwrap_or((*start_ms, *end_ms));
+            Locator::Time { start_ms, end_ms }
         }
         other => other.clone(),
     }

@@ -13,6 +13,7 @@ fn unit(kind: UnitKind, locator: Locator, text: &str) -> ParsedUnit {
         heading_path: vec!["Part I".to_owned()],
         layout: None,
         confidence: None,
+        timing: Vec::new(),
     }
 }
 

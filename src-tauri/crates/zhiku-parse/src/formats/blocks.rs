@@ -118,7 +118,7 @@ pub(crate) fn tidy_lines(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PartKind {
+pub(super) enum PartKind {
     Heading,
     Item,
     Note,
@@ -278,6 +278,7 @@ impl Sections {
             heading_path: self.above.clone(),
             layout: None,
             confidence: None,
+            timing: Vec::new(),
         });
         self.section_offset = end + 2;
         self.section_path = Some(path);
@@ -309,7 +310,7 @@ impl Sections {
     }
 }
 
-fn join(parts: &[(PartKind, String)]) -> String {
+pub(super) fn join(parts: &[(PartKind, String)]) -> String {
     let mut text = String::new();
     let mut last = None;
     for (kind, part) in parts {

@@ -78,6 +78,7 @@ fn unit(start: usize, end: usize, text: String) -> ParsedUnit {
         heading_path: Vec::new(),
         layout: None,
         confidence: None,
+        timing: Vec::new(),
     }
 }
 

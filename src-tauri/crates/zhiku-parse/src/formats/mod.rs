@@ -1,17 +1,38 @@
 //! One module and one line in the list per format. The order is the order of recognition: what carries a signature first,
 //! what any text could be last.
 
+mod archive;
 mod blocks;
+mod code;
+mod container;
 mod csv;
 mod docx;
+mod email;
+mod epub;
 mod html;
+mod image;
+mod json;
 mod markdown;
+mod names;
+mod odf;
+mod old_office;
+mod ole;
+mod ooxml;
 mod pdf;
+mod pptx;
+mod reading_order;
+mod render;
 #[cfg(test)]
 mod robustness;
+mod rtf;
+mod sheet;
+mod subtitles;
 mod table;
 mod text;
 mod whole;
+mod xls;
+mod xlsx;
+mod xml;
 
 use std::path::Path;
 
@@ -20,12 +41,36 @@ use zhiku_core::DocumentKind;
 use crate::error::ParseError;
 use crate::parser::DocumentParser;
 
+pub(crate) use names::safe_name;
 pub(crate) use pdf::library::PDFIUM_VARIABLE;
 pub(crate) use pdf::page_failed;
 
 /// All formats.
 pub fn formats() -> &'static [&'static dyn DocumentParser] {
-    &[&pdf::Pdf, &docx::Docx, &html::Html, &markdown::Markdown, &csv::Csv, &text::Text]
+    &[
+        &pdf::Pdf,
+        &image::Image,
+        &rtf::Rtf,
+        &epub::Epub,
+        &odf::Odt,
+        &odf::Ods,
+        &odf::Odp,
+        &docx::Docx,
+        &pptx::Pptx,
+        &xlsx::Xlsx,
+        &xls::Xls,
+        &old_office::Doc,
+        &old_office::Ppt,
+        &email::Email,
+        &archive::Archive,
+        &subtitles::Subtitles,
+        &json::Json,
+        &html::Html,
+        &markdown::Markdown,
+        &csv::Csv,
+        &code::Code,
+        &text::Text,
+    ]
 }
 
 /// Loads the program library that a format needs, before the worker gives up its access to files.

@@ -1,4 +1,4 @@
-//! Every text-based and Word fixture: each unit reads again as itself, and no damage makes a parser panic.
+//! Every fixture that needs no program library: each unit reads again as itself, and no damage makes a parser panic.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,33 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures");
     let mut folders = vec![root.join("stories/renovation"), root.join("stories/travel")];
     folders.extend(
-        ["docx", "markdown", "html", "text", "csv"].map(|format| root.join("documents").join(format)),
+        [
+            "docx",
+            "markdown",
+            "html",
+            "text",
+            "csv",
+            "pptx",
+            "xlsx",
+            "xls",
+            "odt",
+            "ods",
+            "odp",
+            "rtf",
+            "epub",
+            "json",
+            "code",
+            "subtitles",
+        ]
+        .map(|format| root.join("documents").join(format)),
     );
     let mut paths: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| {
             std::fs::read_dir(folder).expect("fixtures").map(|entry| entry.expect("an entry").path())
         })
+        // Each unit is read again: long files would take long.
+        .filter(|path| path.file_stem().is_some_and(|stem| stem != "long"))
         .filter(|path| path.is_file() && path.extension().is_none_or(|extension| extension != "pdf"))
         .collect();
     paths.sort();
@@ -49,7 +69,8 @@ fn every_unit_of_every_fixture_reads_again_as_itself() {
     for (name, bytes) in fixtures() {
         let document = parse(&bytes, &name).unwrap_or_else(|| panic!("{name} is not read"));
         assert!(
-            !document.units.is_empty() && document.warnings.is_empty(),
+            !document.units.is_empty()
+                && document.warnings.iter().all(|warning| warning.code.ends_with("_hidden")),
             "{name}: {:?}",
             document.warnings
         );

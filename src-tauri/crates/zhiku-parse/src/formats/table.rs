@@ -151,7 +151,7 @@ pub(crate) fn render_parts(rows: &Rows, max_chars: usize) -> Vec<String> {
 }
 
 /// `| a | b |`, padded to `n_columns`.
-fn render_row(row: &[String], n_columns: usize) -> String {
+pub(crate) fn render_row(row: &[String], n_columns: usize) -> String {
     let mut line = String::from("|");
     for column in 0..n_columns {
         let cell = row.get(column).map_or("", String::as_str);
@@ -163,7 +163,7 @@ fn render_row(row: &[String], n_columns: usize) -> String {
 }
 
 /// The line between header and body.
-fn separator(n_columns: usize) -> String {
+pub(crate) fn separator(n_columns: usize) -> String {
     format!("|{}", " --- |".repeat(n_columns))
 }
 

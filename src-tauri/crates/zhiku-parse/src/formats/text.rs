@@ -138,6 +138,7 @@ impl Cutter {
             heading_path: std::mem::take(&mut self.above),
             layout: None,
             confidence: None,
+            timing: Vec::new(),
         });
         self.above = self.path.iter().map(|(_, text)| text.clone()).collect();
     }

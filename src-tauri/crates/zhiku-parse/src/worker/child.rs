@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zhiku_core::{DocumentKind, ParseWarning, ParsedUnit};
 
-use super::protocol::{Frame, Request, Task, read_frame, write_frame};
+use super::protocol::{Frame, MAX_PAYLOAD_BYTES, Request, Task, read_frame, write_reply};
 use super::sandbox;
 use crate::detect::detect;
 use crate::error::ParseError;
 use crate::formats::load_library;
-use crate::parser::{Source, UnitSink};
+use crate::parser::{ChildFile, Source, UnitSink};
 
 /// Exit codes: 0 when the parent was told how it ended, 1 when it could not be told.
 pub(super) fn run() -> i32 {
@@ -20,7 +20,7 @@ pub(super) fn run() -> i32 {
         Ok(last) => last,
         Err(err) => Frame::Failed(err),
     };
-    i32::from(write_frame(&mut sink.out, &last).is_err())
+    i32::from(write_reply(&mut sink.out, &last).is_err())
 }
 
 fn serve(sink: &mut FrameSink<'_>) -> Result<Frame, ParseError> {
@@ -47,6 +47,11 @@ fn serve(sink: &mut FrameSink<'_>) -> Result<Frame, ParseError> {
     let outcome = catch_unwind(AssertUnwindSafe(|| match &request.task {
         Task::Parse { .. } => parser.parse(&source, sink).map(Frame::Done),
         Task::ReadAt { locator } => parser.read_at(&source, locator).map(Frame::Text),
+        Task::Picture { locator } => parser.picture(&source, locator).map(|found| Frame::Picture {
+            frame: found.frame,
+            n_bytes: found.picture.rgb.len() as u64,
+            bytes: found.picture.rgb,
+        }),
     }));
     outcome
         .unwrap_or_else(|panic| Err(ParseError::damaged(&request.name, panic_message(kind, panic.as_ref()))))
@@ -72,7 +77,7 @@ struct FrameSink<'a> {
 
 impl FrameSink<'_> {
     fn frame(&mut self, frame: &Frame) -> Result<(), ParseError> {
-        write_frame(&mut self.out, frame).map_err(|err| ParseError::Io {
+        write_reply(&mut self.out, frame).map_err(|err| ParseError::Io {
             attempt: "report what was parsed".to_owned(),
             detail: err.to_string(),
         })
@@ -97,6 +102,17 @@ impl UnitSink for FrameSink<'_> {
 
     fn warning(&mut self, warning: ParseWarning) -> Result<(), ParseError> {
         self.frame(&Frame::Warning(warning))
+    }
+
+    fn child(&mut self, child: ChildFile) -> Result<(), ParseError> {
+        let n_bytes = child.bytes.len() as u64;
+        if n_bytes > MAX_PAYLOAD_BYTES {
+            let message = format!("{} has {n_bytes} bytes, more than are taken out of a file", child.name);
+            let code = "child_too_large".to_owned();
+            return self.warning(ParseWarning { locator: None, message, code });
+        }
+        let ChildFile { name, bytes, embedded } = child;
+        self.frame(&Frame::Child { name, embedded, n_bytes, bytes })
     }
 }
 

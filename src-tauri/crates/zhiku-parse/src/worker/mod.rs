@@ -7,11 +7,12 @@
 //! Every program that parses calls [`run_if_asked`] first thing in `main`.
 
 mod child;
+mod convert;
 mod parent;
-mod protocol;
+pub(crate) mod protocol;
 mod sandbox;
 
-pub use parent::{ParseLimits, ParseRequest, WorkerCommand, parse_file, read_unit};
+pub use parent::{ParseLimits, ParseRequest, WorkerCommand, parse_file, read_picture, read_unit};
 
 /// The first argument that turns a program into a worker.
 pub const WORKER_ARGUMENT: &str = "__parse-worker";

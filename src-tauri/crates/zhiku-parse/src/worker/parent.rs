@@ -1,5 +1,6 @@
 //! The parent's side: start a child, watch it, start the next one behind the page that was lost.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -8,17 +9,25 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
+use zhiku_core::recognition::Picture;
 use zhiku_core::{DocumentKind, Locator};
 
 use super::WORKER_ARGUMENT;
-use super::protocol::{Frame, Request, Task, is_sound, read_frame, write_frame};
-use crate::error::ParseError;
-use crate::formats::{PDFIUM_VARIABLE, page_failed};
-use crate::parser::{ParsedSummary, UnitSink};
+use super::convert::to_new_office;
+use super::protocol::{Frame, Request, Task, is_sound, read_reply, write_frame};
+use crate::error::{Library, ParseError};
+use crate::formats::{PDFIUM_VARIABLE, page_failed, safe_name};
+use crate::parser::{ChildFile, ParsedSummary, UnitSink};
+use crate::picture::SourcePicture;
 
 /// How long the parent waits at most before it looks at cancellation and deadlines.
 const TICK: Duration = Duration::from_millis(40);
+
+/// Files within one file, in number and bytes.
+const MAX_CHILDREN: u32 = 20_000;
+const MAX_CHILD_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// The program that becomes a worker.
 #[derive(Clone, Debug)]
@@ -115,7 +124,7 @@ pub struct ParseRequest<'a> {
 /// Parses a file in a worker process and hands on its units as they come.
 ///
 /// Blocks until the end; `cancel` ends it within 100 ms. A page that takes the worker down becomes an empty unit and the
-/// warning `page_failed`, so that page `n` is always unit `n`.
+/// warning `page_failed`, so that page `n` is always unit `n`. A file of old Office is converted by LibreOffice first.
 pub fn parse_file(
     command: &WorkerCommand,
     path: &Path,
@@ -123,6 +132,28 @@ pub fn parse_file(
     limits: &ParseLimits,
     cancel: &CancellationToken,
     sink: &mut dyn UnitSink,
+) -> Result<ParsedSummary, ParseError> {
+    let mut kind = None;
+    match parse_as_it_is(command, path, request, limits, cancel, sink, &mut kind) {
+        Err(ParseError::LibraryMissing { library: Library::LibreOffice, .. }) => {
+            let converted = to_new_office(path, request.name, kind, limits, cancel)?;
+            let old_kind = kind.take();
+            let parsed = parse_as_it_is(command, &converted.path, request, limits, cancel, sink, &mut kind)?;
+            Ok(ParsedSummary { kind: old_kind.unwrap_or(parsed.kind), ..parsed })
+        }
+        other => other,
+    }
+}
+
+/// `kind` is what the worker said, also when it went no further.
+fn parse_as_it_is(
+    command: &WorkerCommand,
+    path: &Path,
+    request: &ParseRequest<'_>,
+    limits: &ParseLimits,
+    cancel: &CancellationToken,
+    sink: &mut dyn UnitSink,
+    kind: &mut Option<DocumentKind>,
 ) -> Result<ParsedSummary, ParseError> {
     let mut parse = Parse {
         name: request.name,
@@ -134,12 +165,17 @@ pub fn parse_file(
         reading: None,
         n_units: 0,
         max_units: limits.units,
+        pictures: HashSet::new(),
+        n_children: 0,
+        n_child_bytes: 0,
     };
     let work = Work { command, path, request, limits, cancel, started: Instant::now() };
     let mut n_restarts = 0;
     loop {
         let task = Task::Parse { start_unit: parse.next_unit };
-        let (cause, detail) = match work.run_once(task, &mut |frame| parse.take(frame))? {
+        let end = work.run_once(task, &mut |frame| parse.take(frame));
+        *kind = parse.kind;
+        let (cause, detail) = match end? {
             End::Done(summary) => return Ok(summary),
             End::Lost(cause, detail) => (cause, detail),
         };
@@ -166,20 +202,70 @@ pub fn read_unit(
     limits: &ParseLimits,
     cancel: &CancellationToken,
 ) -> Result<String, ParseError> {
-    let work = Work { command, path, request, limits, cancel, started: Instant::now() };
-    let mut text = None;
-    let end = work.run_once(Task::ReadAt { locator: locator.clone() }, &mut |frame| match frame {
-        Frame::Text(found) => {
-            text = Some(found);
-            Ok(Step::Stop(None))
+    let answer = ask(command, path, request, limits, cancel, &Task::ReadAt { locator: locator.clone() })?;
+    match answer {
+        Frame::Text(text) => Ok(text),
+        _ => Err(worker_failed(request.name, "it answered something else")),
+    }
+}
+
+/// Draws the page or picture at a place, in a worker process: what recognition looks at.
+pub fn read_picture(
+    command: &WorkerCommand,
+    path: &Path,
+    request: &ParseRequest<'_>,
+    place: &Locator,
+    limits: &ParseLimits,
+    cancel: &CancellationToken,
+) -> Result<SourcePicture, ParseError> {
+    let answer = ask(command, path, request, limits, cancel, &Task::Picture { locator: place.clone() })?;
+    let Frame::Picture { frame, bytes, .. } = answer else {
+        return Err(worker_failed(request.name, "it answered something else"));
+    };
+    let [width, height] = frame.picture_size;
+    if bytes.len() as u64 != u64::from(width) * u64::from(height) * 3 || bytes.is_empty() {
+        return Err(worker_failed(request.name, "it sent a picture that cannot be"));
+    }
+    Ok(SourcePicture { picture: Picture { width, height, rgb: bytes }, frame })
+}
+
+/// Has a worker answer one question; a file of old Office is converted first.
+fn ask(
+    command: &WorkerCommand,
+    path: &Path,
+    request: &ParseRequest<'_>,
+    limits: &ParseLimits,
+    cancel: &CancellationToken,
+    task: &Task,
+) -> Result<Frame, ParseError> {
+    let mut kind = None;
+    let mut ask_as_it_is = |path: &Path| {
+        let work = Work { command, path, request, limits, cancel, started: Instant::now() };
+        let mut answer = None;
+        let end = work.run_once(task.clone(), &mut |frame| match frame {
+            Frame::Text(_) | Frame::Picture { .. } => {
+                answer = Some(frame);
+                Ok(Step::Stop(None))
+            }
+            Frame::Detected { kind: found } => {
+                kind.get_or_insert(found);
+                Ok(Step::GoOn)
+            }
+            Frame::Failed(err) => Err(err),
+            _ => Ok(Step::GoOn),
+        })?;
+        match (answer, end) {
+            (Some(answer), _) => Ok(answer),
+            (None, End::Lost(cause, detail)) => Err(cause.to_error(request.name, &detail)),
+            (None, End::Done(_)) => Err(worker_failed(request.name, "no answer")),
         }
-        Frame::Failed(err) => Err(err),
-        _ => Ok(Step::GoOn),
-    })?;
-    match (text, end) {
-        (Some(text), _) => Ok(text),
-        (None, End::Lost(cause, detail)) => Err(cause.to_error(request.name, &detail)),
-        (None, End::Done(_)) => Err(worker_failed(request.name, "no answer")),
+    };
+    match ask_as_it_is(path) {
+        Err(ParseError::LibraryMissing { library: Library::LibreOffice, .. }) => {
+            let converted = to_new_office(path, request.name, None, limits, cancel)?;
+            ask_as_it_is(&converted.path)
+        }
+        other => other,
     }
 }
 
@@ -228,6 +314,10 @@ struct Parse<'a> {
     reading: Option<u32>,
     n_units: u32,
     max_units: u32,
+    /// Digests of the embedded pictures that were handed on: each comes once, also after a restart.
+    pictures: HashSet<[u8; 32]>,
+    n_children: u32,
+    n_child_bytes: u64,
 }
 
 impl Parse<'_> {
@@ -267,9 +357,23 @@ impl Parse<'_> {
             Frame::Warning(warning) => self.sink.warning(warning)?,
             Frame::Done(summary) => return Ok(Step::Stop(Some(summary))),
             Frame::Failed(err) => return Err(err),
-            Frame::PageCount(_) | Frame::UnitStarted(_) | Frame::Text(_) => {}
+            Frame::Child { name, bytes, embedded, .. } => self.child(ChildFile { name, bytes, embedded })?,
+            Frame::PageCount(_) | Frame::UnitStarted(_) | Frame::Text(_) | Frame::Picture { .. } => {}
         }
         Ok(Step::GoOn)
+    }
+
+    fn child(&mut self, child: ChildFile) -> Result<(), ParseError> {
+        self.n_children += 1;
+        self.n_child_bytes += child.bytes.len() as u64;
+        if self.n_children > MAX_CHILDREN || self.n_child_bytes > MAX_CHILD_BYTES {
+            let what = "files within the file".to_owned();
+            return Err(ParseError::LimitExceeded { name: self.name.to_owned(), what });
+        }
+        // The name comes from a hostile file by way of a process that read it.
+        let name = safe_name(&child.name);
+        let is_new = !child.embedded || self.pictures.insert(Sha256::digest(&child.bytes).into());
+        if is_new { self.sink.child(ChildFile { name, ..child }) } else { Ok(()) }
     }
 
     /// Books the unit that was being read as lost. Without one there is nothing to go on behind.
@@ -410,7 +514,7 @@ impl Running {
         spawn("parse-receive")
             .spawn(move || {
                 let mut stdout = BufReader::with_capacity(256 * 1024, stdout);
-                while let Some(frame) = read_frame(&mut stdout).transpose() {
+                while let Some(frame) = read_reply(&mut stdout).transpose() {
                     let broken = frame.is_err();
                     if sender.send(frame).is_err() || broken {
                         break;

@@ -1,4 +1,5 @@
-//! What parent and child say to each other: JSON behind a length of four bytes, little endian.
+//! What parent and child say to each other: JSON behind a length of four bytes, little endian; behind the JSON of a frame
+//! that announces them, bytes as they are.
 //!
 //! The child reads hostile files, so the parent takes what it says as hostile too: sizes are bounded before anything is
 //! allocated, and units are checked ([`is_sound`]).
@@ -12,9 +13,12 @@ use zhiku_core::{DocumentKind, Locator, ParseWarning, ParsedUnit};
 
 use crate::error::ParseError;
 use crate::parser::ParsedSummary;
+use crate::picture::PictureFrame;
 
 /// The largest frame: one unit with its layout.
 pub(super) const MAX_FRAME_BYTES: u32 = 64 * 1024 * 1024;
+/// The most bytes behind a frame: a file within the file, or a picture.
+pub(crate) const MAX_PAYLOAD_BYTES: u64 = 192 * 1024 * 1024;
 
 /// Sent once, before the bytes of the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,10 +32,11 @@ pub(super) struct Request {
     pub(super) cpu_seconds: u64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
     Parse { start_unit: u32 },
     ReadAt { locator: Locator },
+    Picture { locator: Locator },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,8 +50,60 @@ pub(super) enum Frame {
     Warning(ParseWarning),
     /// The answer to [`Task::ReadAt`].
     Text(String),
+    /// A file within the file; its bytes follow.
+    Child {
+        name: String,
+        embedded: bool,
+        n_bytes: u64,
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
+    /// The answer to [`Task::Picture`]; the pixels follow.
+    Picture {
+        frame: PictureFrame,
+        n_bytes: u64,
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
     Done(ParsedSummary),
     Failed(ParseError),
+}
+
+impl Frame {
+    /// The bytes that follow the frame: how many are announced, and where they are kept.
+    fn payload(&mut self) -> Option<(u64, &mut Vec<u8>)> {
+        match self {
+            Self::Child { n_bytes, bytes, .. } | Self::Picture { n_bytes, bytes, .. } => {
+                Some((*n_bytes, bytes))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Writes a frame and the bytes that follow it.
+pub(super) fn write_reply(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
+    write_frame(out, frame)?;
+    if let Frame::Child { bytes, .. } | Frame::Picture { bytes, .. } = frame {
+        out.write_all(bytes)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Reads a frame and the bytes that follow it.
+pub(super) fn read_reply(from: &mut dyn Read) -> io::Result<Option<Frame>> {
+    let Some(mut frame) = read_frame::<Frame>(from)? else { return Ok(None) };
+    if let Some((n_bytes, bytes)) = frame.payload() {
+        if n_bytes > MAX_PAYLOAD_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "more bytes than allowed"));
+        }
+        from.take(n_bytes).read_to_end(bytes)?;
+        if bytes.len() as u64 != n_bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(Some(frame))
 }
 
 pub(super) fn write_frame<T: Serialize>(out: &mut dyn Write, frame: &T) -> io::Result<()> {
@@ -117,5 +174,27 @@ mod tests {
         assert!(matches!(read_frame::<Frame>(&mut &out[..]), Ok(Some(Frame::PageCount(3)))));
         assert!(read_frame::<Frame>(&mut &out[..out.len() - 1]).is_err());
         assert!(matches!(read_frame::<Frame>(&mut &[][..]), Ok(None)));
+    }
+
+    #[test]
+    fn bytes_follow_the_frame_that_announces_them_and_no_more_than_announced() {
+        let child = |n_bytes: u64| Frame::Child {
+            name: "a.png".to_owned(),
+            embedded: true,
+            n_bytes,
+            bytes: vec![0, 255, 7],
+        };
+        let mut out = Vec::new();
+        write_reply(&mut out, &child(3)).expect("writes");
+        write_reply(&mut out, &Frame::PageCount(1)).expect("writes");
+        let mut from = &out[..];
+        let Ok(Some(Frame::Child { bytes, .. })) = read_reply(&mut from) else { panic!("no child") };
+        assert_eq!(bytes, [0, 255, 7]);
+        assert!(matches!(read_reply(&mut from), Ok(Some(Frame::PageCount(1)))));
+        for n_bytes in [4, MAX_PAYLOAD_BYTES + 1] {
+            let mut out = Vec::new();
+            write_reply(&mut out, &child(n_bytes)).expect("writes");
+            assert!(read_reply(&mut &out[..]).is_err());
+        }
     }
 }

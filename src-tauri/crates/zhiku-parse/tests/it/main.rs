@@ -1,6 +1,7 @@
 //! The parsers as programs use them: through the worker process.
 
 mod fixtures;
+mod fuzz;
 mod hostile;
 mod pdf;
 mod support;

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
 use zhiku_core::{BBox, Locator, ParsedUnit, Trust, char_slice, sentences};
+use zhiku_parse::worker::{ParseLimits, ParseRequest, read_picture};
 
-use crate::support::{fixture, parse, small_pdf};
+use crate::support::{fixture, parse, small_pdf, worker};
 
 fn label(unit: &ParsedUnit) -> &str {
     let Locator::Page { page_label, .. } = &unit.locator else { panic!("{:?}", unit.locator) };
@@ -105,11 +107,10 @@ fn text_that_is_not_shown_does_not_count_as_the_page() {
     for hidden in ["Ignore", "Outside", "Never"] {
         assert!(!mixed.text.contains(hidden), "{}", mixed.text);
     }
-    assert_eq!((mixed.trust, layer.trust), (Trust::Normal, Trust::HiddenText));
-    assert!(layer.text.starts_with("A recognised layer"));
-    assert_eq!(picture.text, "");
+    assert_eq!(mixed.trust, Trust::Normal);
+    assert!(!mixed.awaits_recognition() && layer.awaits_recognition() && picture.awaits_recognition());
     let codes: Vec<&str> = document.warnings.iter().map(|warning| warning.code.as_str()).collect();
-    assert_eq!(codes, ["hidden_text", "hidden_text", "no_text"]);
+    assert_eq!(codes, ["hidden_text", "hidden_text"]);
 }
 
 #[test]
@@ -121,4 +122,31 @@ fn two_thousand_pages_stream() {
     assert_eq!(document.units.len(), 2000);
     assert_eq!(document.units[1999].text, "This is page number 2000.");
     assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_page_is_drawn_as_its_reader_sees_it_and_its_pixels_lead_back_to_the_page() {
+    let path = fixture("pdf/rotated.pdf");
+    let request = ParseRequest { name: "rotated.pdf", password: None, start_unit: 0 };
+    for unit in &parse(&path).units {
+        let (limits, cancel) = (ParseLimits::default(), CancellationToken::new());
+        let drawn = read_picture(&worker(), &path, &request, &unit.locator, &limits, &cancel).expect("drawn");
+        let layout = unit.layout.as_ref().expect("a layout");
+        let differ = |axis: usize| (drawn.frame.page_size[axis] - layout.page_size[axis]).abs() > 0.01;
+        assert!(!differ(0) && !differ(1), "{:?}", drawn.frame);
+        // Where the picture is dark, a line of the page must be.
+        let dark = (0..drawn.picture.rgb.len() / 3).filter(|at| drawn.picture.rgb[at * 3] < 60);
+        let width = drawn.picture.width as usize;
+        let mut n_dark = 0;
+        for at in dark {
+            let (x, y) = ((at % width) as f32, (at / width) as f32);
+            let [x, y, ..] = drawn.frame.to_source(BBox([x, y, x, y])).0;
+            let holds = |[x0, y0, x1, y1]: [f32; 4]| {
+                (x0 - 3.0..x1 + 3.0).contains(&x) && (y0 - 3.0..y1 + 3.0).contains(&y)
+            };
+            assert!(layout.lines.iter().any(|line| holds(line.bbox.0)), "{:?} at {x} {y}", unit.locator);
+            n_dark += 1;
+        }
+        assert!(n_dark > 50);
+    }
 }

@@ -204,6 +204,7 @@ impl World {
             heading_path: Vec::new(),
             layout: None,
             confidence: None,
+            timing: Vec::new(),
         };
         let unit_id = self.vault.stage_units(version, 0, &[unit]).expect("units")[0];
         let mut start = 0;

@@ -12,6 +12,10 @@ pub(crate) fn get_uuid(row: &Row<'_>, index: usize) -> rusqlite::Result<Uuid> {
     Ok(Uuid::from_bytes(row.get::<_, [u8; 16]>(index)?))
 }
 
+pub(crate) fn get_opt_uuid(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Uuid>> {
+    Ok(row.get::<_, Option<[u8; 16]>>(index)?.map(Uuid::from_bytes))
+}
+
 pub(crate) fn get_json<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(index)?.as_str().map_err(|error| unreadable(index, error))?;
     serde_json::from_str(text).map_err(|error| unreadable(index, error))

@@ -17,17 +17,18 @@ use crate::visibility::VISIBLE;
 /// Columns of [`summary`]; `n` is the newest version, `p` the published one, `j` the newest version's latest job.
 const SUMMARY: &str = "SELECT d.document_id, d.title, d.kind, d.owner, d.visibility, p.number, p.searchable,
         n.number, n.state, n.failure, n.bytes, n.n_units, n.n_chunks, json_array_length(n.warnings), d.created_ms,
-        j.stage, j.done, j.total
+        j.stage, j.done, j.total, (SELECT document_id FROM documents WHERE key = d.parent_key)
     FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions n ON n.key = (SELECT key FROM versions WHERE document_key = d.key ORDER BY number DESC LIMIT 1)
     LEFT JOIN versions p ON p.key = d.published_version_key
     LEFT JOIN jobs j ON j.key = (SELECT max(key) FROM jobs WHERE version_key = n.key)";
 
 impl Vault {
-    /// The visible documents, newest first.
+    /// The visible documents, newest first, without the pictures of their pages.
     pub fn list_documents(&self, scope: &Scope, filter: &DocumentFilter) -> Result<Vec<DocumentSummary>> {
         let mut documents = self.read(scope, |db| {
-            let mut statement = db.prepare_cached(&format!("{VISIBLE} {SUMMARY} ORDER BY d.key DESC"))?;
+            let mut statement =
+                db.prepare_cached(&format!("{VISIBLE} {SUMMARY} WHERE d.embedded = 0 ORDER BY d.key DESC"))?;
             let rows = statement.query_map(named_params! {":profile": scope.profile()}, summary)?;
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
         })?;
@@ -128,5 +129,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<DocumentSummary> {
         n_chunks: count(12)?,
         n_warnings: count(13)?,
         created: UtcMs(row.get(14)?),
+        parent: row::get_opt_uuid(row, 18)?.map(DocumentId),
     })
 }

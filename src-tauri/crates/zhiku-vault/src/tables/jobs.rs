@@ -1,7 +1,7 @@
 //! The persistent job queue. A job that was running when the process ended is queued again at the next opening.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
-use zhiku_core::{DocumentId, DocumentState, Failure, JobId, JobStage, UtcMs, VersionNumber};
+use zhiku_core::{DocumentId, DocumentKind, DocumentState, Failure, JobId, JobStage, UtcMs, VersionNumber};
 
 use super::versions;
 use crate::clock::now_ms;
@@ -27,10 +27,10 @@ impl Vault {
         })
     }
 
-    /// Takes the oldest waiting job, if there is one.
+    /// Takes the most urgent waiting job, of those the oldest, if there is one.
     pub fn claim_next_job(&self) -> Result<Option<Job>> {
         self.database().write(|tx| {
-            let sql = "SELECT key FROM jobs WHERE state = 'queued' ORDER BY key LIMIT 1";
+            let sql = "SELECT key FROM jobs WHERE state = 'queued' ORDER BY priority, key LIMIT 1";
             let Some(key) = tx.query_row(sql, [], |row| row.get::<_, i64>(0)).optional()? else {
                 return Ok(None);
             };
@@ -168,11 +168,29 @@ pub(crate) fn enqueue(tx: &Transaction<'_>, version_key: i64, kind: JobKind) -> 
         JobKind::Embed => JobStage::Embed,
     };
     tx.execute(
-        "INSERT INTO jobs (job_id, version_key, kind, state, stage, created_ms, updated_ms)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5)",
-        params![job.0.as_bytes(), version_key, row::to_name(kind)?, stage.as_str(), now_ms()],
+        "INSERT INTO jobs (job_id, version_key, kind, state, stage, created_ms, updated_ms, priority)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6)",
+        params![
+            job.0.as_bytes(),
+            version_key,
+            row::to_name(kind)?,
+            stage.as_str(),
+            now_ms(),
+            priority_of(tx, version_key)?
+        ],
     )?;
     Ok(job)
+}
+
+/// Text is useful at once and cheap; scans, sound and video follow in the order of what they cost. Lower goes first.
+fn priority_of(tx: &Transaction<'_>, version_key: i64) -> Result<u8> {
+    let sql = "SELECT d.kind FROM versions v JOIN documents d ON d.key = v.document_key WHERE v.key = ?1";
+    Ok(match tx.query_row(sql, [version_key], |row| row::get_name(row, 0))? {
+        DocumentKind::Image => 1,
+        DocumentKind::Audio => 2,
+        DocumentKind::Video => 3,
+        _ => 0,
+    })
 }
 
 /// Ends the unfinished jobs of a version that nobody needs any more.

@@ -102,9 +102,12 @@ impl Vault {
     }
 }
 
-/// The document's key for an owner of the vault or of the document; who sees it but may not manage it is denied.
+/// The key of the document, or of the container it came in, for an owner of the vault or of the document; who sees it but may
+/// not manage it is denied.
 fn manageable_key(db: &Connection, scope: &Scope, document: DocumentId) -> Result<i64> {
-    let key = visible_key(db, scope, document)?;
+    let own = visible_key(db, scope, document)?;
+    let key = db
+        .query_row("SELECT coalesce(root_key, key) FROM documents WHERE key = ?1", [own], |row| row.get(0))?;
     let role = visibility::role(db, scope)?;
     let own = db
         .query_row(

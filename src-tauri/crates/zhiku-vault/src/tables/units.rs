@@ -1,7 +1,8 @@
 //! Units of published versions, for reading; older versions stay readable for the answers that cite them.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
-use zhiku_core::{DocumentId, UnitId, UnitLayout, VersionNumber};
+use serde::de::DeserializeOwned;
+use zhiku_core::{DocumentId, TimedText, UnitId, UnitLayout, VersionNumber};
 
 use crate::error::Result;
 use crate::principal::Scope;
@@ -12,7 +13,8 @@ use crate::visibility::VISIBLE;
 
 const SELECT: &str =
     "SELECT u.unit_id, d.document_id, v.number, u.ordinal, u.kind, u.locator, u.text, u.process, u.trust,
-        u.heading_path, u.layout, u.confidence
+        u.heading_path, u.layout, u.confidence,
+        u.timing
     FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions v ON v.document_key = d.key AND v.published_ms IS NOT NULL
     JOIN units u ON u.version_key = v.key";
@@ -45,7 +47,7 @@ impl Vault {
 pub(crate) fn of_version(db: &Connection, version_key: i64) -> Result<Vec<UnitRow>> {
     let mut statement = db.prepare_cached(
         "SELECT u.unit_id, d.document_id, v.number, u.ordinal, u.kind, u.locator, u.text, u.process, u.trust,
-                u.heading_path, u.layout, u.confidence
+                u.heading_path, u.layout, u.confidence, u.timing
          FROM units u JOIN versions v ON v.key = u.version_key JOIN documents d ON d.key = v.document_key
          WHERE u.version_key = ?1 ORDER BY u.ordinal",
     )?;
@@ -53,12 +55,7 @@ pub(crate) fn of_version(db: &Connection, version_key: i64) -> Result<Vec<UnitRo
 }
 
 fn unit_row(row: &Row<'_>) -> rusqlite::Result<UnitRow> {
-    let layout = match row.get::<_, Option<Vec<u8>>>(10)? {
-        Some(bytes) => Some(postcard::from_bytes::<UnitLayout>(&bytes).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(10, rusqlite::types::Type::Blob, Box::new(error))
-        })?),
-        None => None,
-    };
+    let layout = get_packed::<UnitLayout>(row, 10)?;
     Ok(UnitRow {
         unit_id: UnitId(row::get_uuid(row, 0)?),
         document_id: DocumentId(row::get_uuid(row, 1)?),
@@ -72,5 +69,14 @@ fn unit_row(row: &Row<'_>) -> rusqlite::Result<UnitRow> {
         heading_path: row::get_json(row, 9)?,
         layout,
         confidence: row.get(11)?,
+        timing: get_packed::<Vec<TimedText>>(row, 12)?.unwrap_or_default(),
     })
+}
+
+fn get_packed<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<T>> {
+    let Some(bytes) = row.get::<_, Option<Vec<u8>>>(index)? else { return Ok(None) };
+    let unpacked = postcard::from_bytes(&bytes).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Blob, Box::new(error))
+    })?;
+    Ok(Some(unpacked))
 }

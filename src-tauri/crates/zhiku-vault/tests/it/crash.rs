@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use zhiku_core::{DocumentState, VersionNumber};
+use zhiku_core::{DocumentKind, DocumentState, VersionNumber};
 use zhiku_vault::{
-    DocumentFilter, Home, JobKind, KILL_POINTS, OpenOptions, RegisterOutcome, Scope, SearchFilter, Vault,
-    VersionRef,
+    ChildSource, DocumentFilter, Home, JobKind, KILL_POINTS, OpenOptions, Recognized, RegisterOutcome, Scope,
+    SearchFilter, Vault, VersionRef,
 };
 
-use crate::support::{embed, found, found_dense, register, space, stage};
+use crate::support::{awaiting, embed, found, found_dense, register, space, stage, stage_chunks};
 
 const DIR_VARIABLE: &str = "ZHIKU_CRASH_TEST_DIR";
 const V1: &[&str] = &["售后 claims are filed within 7 days", "the warranty lasts five years"];
@@ -25,6 +25,7 @@ fn work(vault: &Vault, scope: &Scope, files: &Path) {
     import(vault, scope, &files.join("other.txt"), OTHER, 1);
     import(vault, scope, &files.join("rule.txt"), V1, 1);
     import(vault, scope, &files.join("rule.txt"), V2, 2);
+    scan_with_attachment(vault, scope, &files.join("scan.txt"));
     let documents = vault.list_documents(scope, &DocumentFilter::default()).expect("list");
     if let Some(gone) = documents.iter().find(|document| document.title == "gone") {
         std::fs::write(files.join("gone.removed"), b"").expect("write");
@@ -48,6 +49,39 @@ fn import(vault: &Vault, scope: &Scope, path: &Path, paragraphs: &[&str], number
     vault.reuse_vectors(version).expect("reuse");
     embed(vault, version);
     vault.publish_hybrid(&[version]).expect("publish");
+    while let Some(job) = vault.claim_next_job().expect("claim") {
+        vault.finish_job(job.job_id).expect("finish");
+    }
+}
+
+/// A document whose words are recognised after its parse, and which brings a document of its own.
+fn scan_with_attachment(vault: &Vault, scope: &Scope, path: &Path) {
+    std::fs::write(path, "pixels").expect("write");
+    let scan = register(vault, scope, path).version;
+    if vault.published_version(scan.document).expect("published").is_none() {
+        let there = vault.staged_unit_rows(scan).expect("units");
+        let unit = match there.first() {
+            Some(unit) => unit.unit_id,
+            None => vault.stage_units(scan, 0, &[awaiting()]).expect("units")[0],
+        };
+        let read =
+            Recognized { text: "the scanned stamp says approved".to_owned(), layout: None, confidence: 0.9 };
+        vault.store_recognized(scan, unit, &read).expect("recognized");
+        stage_chunks(vault, scan, "scan", &[(unit, &read.text)]);
+        vault.publish_lexical(&[scan]).expect("publish");
+    }
+    embed(vault, scan);
+    vault.publish_hybrid(&[scan]).expect("publish");
+    let object = vault.put_bytes(b"attached").expect("put");
+    let source =
+        ChildSource { name: "inner.txt", title: "scan › inner", kind: DocumentKind::Text, embedded: false };
+    let inner = vault.register_child(scan, &source, &object).expect("child");
+    if inner.state != DocumentState::Published {
+        stage(vault, inner.version, "inner", &["the attachment names a supplier"]);
+        vault.publish_lexical(&[inner.version]).expect("publish");
+    }
+    embed(vault, inner.version);
+    vault.publish_hybrid(&[inner.version]).expect("publish");
     while let Some(job) = vault.claim_next_job().expect("claim") {
         vault.finish_job(job.job_id).expect("finish");
     }
@@ -88,7 +122,7 @@ fn state(vault: &Vault, scope: &Scope) -> String {
             ));
         }
     }
-    for question in ["claims", "warranty", "M-208", "note removed"] {
+    for question in ["claims", "warranty", "M-208", "note removed", "stamp approved", "attachment supplier"] {
         lines.push(format!("{question}: {:?}", found(vault, scope, question)));
         let hits = vault.search_lexical(scope, question, &SearchFilter::default(), 50).expect("search").len();
         let mut dense = found_dense(vault, scope, question);

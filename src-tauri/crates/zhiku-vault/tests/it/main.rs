@@ -1,6 +1,7 @@
 //! The vault through its public face.
 
 mod access;
+mod children;
 mod crash;
 mod fixtures;
 mod lexical_quality;

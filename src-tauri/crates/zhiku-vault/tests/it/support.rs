@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zhiku_core::model::{EmbeddingSpace, TokenMatrix};
 use zhiku_core::{
-    Chunk, ChunkId, ChunkKind, ChunkSpan, DocumentKind, Locator, ParsedUnit, Process, Role, Trust, UnitKind,
+    Chunk, ChunkId, ChunkKind, ChunkSpan, DocumentKind, Locator, ParsedUnit, Process, Role, Trust, UnitId,
+    UnitKind,
 };
 use zhiku_vault::{Home, OpenOptions, Principal, PublishOutcome, Registered, Scope, Vault, VersionRef};
 
@@ -95,9 +96,14 @@ pub(crate) fn import_staged(vault: &Vault, version: VersionRef, title: &str, par
 pub(crate) fn stage(vault: &Vault, version: VersionRef, title: &str, paragraphs: &[&str]) {
     let units: Vec<ParsedUnit> = paragraphs.iter().map(|text| unit(text)).collect();
     let ids = vault.stage_units(version, 0, &units).expect("units");
-    let chunks: Vec<Chunk> = ids
+    let texts: Vec<_> = ids.into_iter().zip(paragraphs.iter().copied()).collect();
+    stage_chunks(vault, version, title, &texts);
+}
+
+/// One chunk per unit.
+pub(crate) fn stage_chunks(vault: &Vault, version: VersionRef, title: &str, texts: &[(UnitId, &str)]) {
+    let chunks: Vec<Chunk> = texts
         .iter()
-        .zip(paragraphs)
         .enumerate()
         .map(|(ordinal, (unit_id, text))| {
             let char_end = text.chars().count() as u32;
@@ -118,6 +124,11 @@ pub(crate) fn stage(vault: &Vault, version: VersionRef, title: &str, paragraphs:
     vault.stage_chunks(version, &chunks).expect("chunks");
 }
 
+/// A unit whose words are still to be recognised.
+pub(crate) fn awaiting() -> ParsedUnit {
+    ParsedUnit { process: Process::Ocr, ..unit("") }
+}
+
 fn unit(text: &str) -> ParsedUnit {
     ParsedUnit {
         kind: UnitKind::Section,
@@ -128,6 +139,7 @@ fn unit(text: &str) -> ParsedUnit {
         heading_path: vec!["第一章".to_owned()],
         layout: None,
         confidence: None,
+        timing: Vec::new(),
     }
 }
 

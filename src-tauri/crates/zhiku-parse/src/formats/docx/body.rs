@@ -8,10 +8,10 @@ use super::math;
 use super::numbering::{Counters, Label};
 use super::parts::Parts;
 use super::styles::NumberingRef;
-use super::xml::{Element, Ns, for_each_body_child};
 use crate::formats::blocks::{Block, flatten, tidy_line, tidy_lines};
 use crate::formats::table::Grid;
 use crate::formats::whole::warning;
+use crate::formats::xml::{Element, Ns, for_each_body_child};
 
 /// A longer "heading" is text that was given an outline level.
 const MAX_HEADING_CHARS: usize = 300;

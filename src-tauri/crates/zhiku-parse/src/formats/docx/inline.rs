@@ -2,8 +2,8 @@
 
 use super::body::{FieldPart, NoteKind, Reader};
 use super::math;
-use super::xml::{Element, Ns};
 use crate::formats::blocks::{Block, tidy_line};
+use crate::formats::xml::{Element, Ns};
 
 impl Reader<'_> {
     /// Appends the text of an element's children.
@@ -221,7 +221,7 @@ fn mark(is_checked: bool) -> &'static str {
 }
 
 /// File names and the descriptions that Word makes up are no descriptions.
-fn says_something(description: &str) -> bool {
+pub(in crate::formats) fn says_something(description: &str) -> bool {
     let lower = description.to_lowercase();
     let is_file = [".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".bmp", ".svg", ".webp"]
         .iter()

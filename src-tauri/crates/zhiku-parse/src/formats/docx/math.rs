@@ -1,10 +1,10 @@
 //! Office formulas (OMML) as linear text in LaTeX notation, which readers, indexes and models know: `$\frac{a}{b}$`.
 
-use super::xml::{Element, Ns};
 use crate::formats::blocks::tidy_line;
+use crate::formats::xml::{Element, Ns};
 
 /// A formula within text.
-pub(super) fn inline(element: &Element) -> String {
+pub(in crate::formats) fn inline(element: &Element) -> String {
     let formula = tidy_line(&sequence(element));
     if formula.is_empty() { String::new() } else { format!("${formula}$") }
 }

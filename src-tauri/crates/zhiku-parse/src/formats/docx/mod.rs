@@ -1,6 +1,6 @@
 //! Word documents (OOXML): sections by heading, with numbering, tables, notes, comments, text boxes and formulas.
 //!
-//! [`package`] opens the ZIP container within limits, [`xml`] reads its parts, [`body`] walks the document's blocks and
+//! The package and its parts are opened by [`super::ooxml`]; [`body`] walks the document's blocks and
 //! [`inline`] the runs of a paragraph. Tracked deletions and hidden text are left out, as are page headers and footers.
 //! Deliberately absent: layout (Word's pages exist only once it is printed), macros, embedded files.
 
@@ -9,14 +9,18 @@ mod inline;
 mod labels;
 mod math;
 mod numbering;
-mod package;
 mod parts;
 mod styles;
-mod xml;
+
+pub(super) use inline::says_something;
+pub(super) use math::inline as math_text;
 
 use zhiku_core::{DocumentKind, Locator};
 
 use super::blocks::{into_units, read_section};
+use super::container::mentions;
+use super::ole;
+use super::ooxml::package::{MainPart, Package};
 use super::whole::{Whole, no_such_place, warning};
 use crate::detect::extension;
 use crate::error::ParseError;
@@ -24,20 +28,24 @@ use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
 
 pub(super) struct Docx;
 
+const MAIN: MainPart = MainPart { path: "word/document.xml", what: "Word document" };
+
 impl DocumentParser for Docx {
     fn kind(&self) -> DocumentKind {
         DocumentKind::Docx
     }
 
     fn sniff(&self, head: &[u8], name: &str) -> bool {
-        if package::is_encrypted(head) {
-            return true;
-        }
-        let holds = |mark: &[u8]| head.windows(mark.len()).any(|window| window == mark);
         let is_named = matches!(extension(name).as_deref(), Some("docx" | "docm" | "dotx" | "dotm"));
+        if ole::is_encrypted(head) {
+            return !matches!(extension(name).as_deref(), Some("pptx" | "pptm" | "ppsx" | "xlsx" | "xlsm"));
+        }
         head.starts_with(b"PK\x03\x04")
-            && (holds(b"word/")
-                || is_named && holds(b"[Content_Types].xml") && !holds(b"xl/") && !holds(b"ppt/"))
+            && (mentions(head, b"word/")
+                || is_named
+                    && mentions(head, b"[Content_Types].xml")
+                    && !mentions(head, b"xl/")
+                    && !mentions(head, b"ppt/"))
     }
 
     fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
@@ -50,10 +58,10 @@ impl DocumentParser for Docx {
 }
 
 fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
-    let mut package = package::Package::open(source)?;
+    let mut package = Package::open(source, &MAIN)?;
     let parts = parts::Parts::read(&mut package)?;
     let mut reader = body::Reader::new(&parts);
-    let blocks = reader.document(&package.document_text()?);
+    let blocks = reader.document(&package.main_text()?);
     let mut warnings = parts.warnings.clone();
     warnings.append(&mut reader.warnings);
     if reader.n_hidden_chars > 0 {

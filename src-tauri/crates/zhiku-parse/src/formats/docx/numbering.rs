@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::labels::number_label;
 use super::styles::{NumberingRef, Styles};
-use super::xml::{Element, parse_part};
+use crate::formats::xml::{Element, parse_part};
 
 const N_LEVELS: usize = 9;
 

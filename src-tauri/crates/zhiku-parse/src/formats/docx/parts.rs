@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use zhiku_core::ParseWarning;
 
 use super::numbering::Definitions;
-use super::package::Package;
 use super::styles::Styles;
-use super::xml::{Element, parse_part};
 use crate::error::ParseError;
+use crate::formats::ooxml::package::Package;
 use crate::formats::whole::warning;
+use crate::formats::xml::{Element, parse_part};
 
 #[derive(Default)]
 pub(super) struct Parts {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::xml::{Element, parse_part};
+use crate::formats::xml::{Element, parse_part};
 
 /// The list level that a paragraph or style belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -47,6 +47,11 @@ pub(super) fn fragment_blocks(html: &str) -> Vec<Block> {
     convert::blocks(fragment.tree.root(), convert::Keep::Everything)
 }
 
+/// The blocks of a page that another format holds.
+pub(super) fn page_blocks(page: &Page) -> Vec<Block> {
+    content::main_blocks(page)
+}
+
 fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
     let (decoded, lossy) = decode_source(source, declared_encoding(source.bytes))?;
     let page = Page::parse_document(&decoded.text);

@@ -148,7 +148,7 @@ pub(super) fn read_glyphs(page: &PdfPage<'_>, text: &PdfPageText<'_>) -> PageGly
 }
 
 /// Left, top (y upwards), width, height of the unrotated crop box; US Letter for a page that states none.
-fn crop_box(page: &PdfPage<'_>) -> (f32, f32, f32, f32) {
+pub(super) fn crop_box(page: &PdfPage<'_>) -> (f32, f32, f32, f32) {
     let bounds = page.boundaries().bounding().map(|found| found.bounds);
     match bounds {
         Ok(b) if b.width().value > 0.0 && b.height().value > 0.0 => {

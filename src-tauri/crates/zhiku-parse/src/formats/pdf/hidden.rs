@@ -1,7 +1,8 @@
 //! Text that the page holds but does not show.
 //!
 //! Invisible and off-page characters are known from the text layer. White ones may stand on a dark ground, so the page is
-//! drawn once and looked at. A scanned page whose whole text is an invisible recognition layer keeps it, marked as hidden.
+//! drawn once and looked at. A page whose whole text is invisible is said to
+//! be of hidden text: the caller has it recognised anew where it shows a picture.
 
 use pdfium_render::prelude::{PdfBitmapFormat, PdfPage, PdfPageRenderRotation, PdfRenderConfig};
 use zhiku_core::Trust;

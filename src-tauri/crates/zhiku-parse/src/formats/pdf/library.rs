@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pdfium_render::prelude::Pdfium;
 
-use crate::error::ParseError;
+use crate::error::{Library, ParseError};
 
 static LIBRARY: OnceLock<Pdfium> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
@@ -22,7 +22,7 @@ pub(crate) fn load(path: Option<&Path>) -> Result<&'static Pdfium, ParseError> {
     if let Some(pdfium) = LIBRARY.get() {
         return Ok(pdfium);
     }
-    let missing = |detail: String| ParseError::LibraryMissing { library: "PDFium".to_owned(), detail };
+    let missing = |detail: String| ParseError::LibraryMissing { library: Library::Pdfium, detail };
     let path = path
         .map(Path::to_owned)
         .or_else(|| std::env::var_os(PDFIUM_VARIABLE).map(PathBuf::from))

@@ -1,8 +1,8 @@
 //! PDF through PDFium: one unit per page, with the place of every character.
 //!
 //! The text is built from the characters' places ([`spans`] → [`columns`] → [`lines`] → [`blocks`] → [`compose`]), not from the
-//! order in which the file draws them. Deliberately absent: recognition of scanned pages; such a page is an empty unit and
-//! the warning `no_text`.
+//! order in which the file draws them. A page that shows something but has no text to trust (a scan, an invisible layer, a
+//! font that does not tell its characters) is an empty unit that awaits recognition, which looks at [`picture`].
 
 mod blocks;
 mod columns;
@@ -12,19 +12,25 @@ mod hidden;
 pub(crate) mod library;
 mod lines;
 mod outline;
+mod picture;
 mod spans;
 
-use pdfium_render::prelude::{PdfDocument, PdfiumError, PdfiumInternalError};
+use pdfium_render::prelude::{
+    PdfDocument, PdfPage, PdfPageObjectType, PdfPageObjectsCommon, PdfiumError, PdfiumInternalError,
+};
 use zhiku_core::{BBox, DocumentKind, Locator, ParseWarning, ParsedUnit, Process, Trust, UnitKind};
 
 use crate::error::ParseError;
 use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
+use crate::picture::SourcePicture;
 use outline::Outline;
 
 pub(super) struct Pdf;
 
 /// From this share of characters without a meaning on, a page deserves a warning.
 const UNMAPPED_SHARE: f32 = 0.05;
+/// From this share on, its text is no text.
+const GARBLED_SHARE: f32 = 0.5;
 
 impl DocumentParser for Pdf {
     fn kind(&self) -> DocumentKind {
@@ -70,6 +76,18 @@ impl DocumentParser for Pdf {
         let document = open(source)?;
         read_page(&document, *page_index, None).map(|page| page.unit.text).map_err(|_| no_such())
     }
+
+    fn picture(&self, source: &Source<'_>, place: &Locator) -> Result<SourcePicture, ParseError> {
+        let no_such =
+            || ParseError::NoSuchPlace { name: source.name.to_owned(), place: format!("{place:?}") };
+        let Locator::Page { page_index, .. } = place else { return Err(no_such()) };
+        let document = open(source)?;
+        let index = i32::try_from(*page_index).map_err(|_| no_such())?;
+        let page = document.pages().get(index).map_err(|_| no_such())?;
+        picture::draw(&page).map_err(|err| {
+            ParseError::damaged(source.name, format!("page {} cannot be drawn: {err}", page_index + 1))
+        })
+    }
 }
 
 /// What stands in for a page that could not be read; also used by the worker's parent when the page took the worker down.
@@ -89,6 +107,7 @@ pub(crate) fn page_failed(page_index: u32, detail: &str) -> (ParsedUnit, ParseWa
         heading_path: Vec::new(),
         layout: None,
         confidence: None,
+        timing: Vec::new(),
     };
     (unit, warning)
 }
@@ -117,6 +136,19 @@ fn open<'a>(source: &Source<'a>) -> Result<PdfDocument<'a>, ParseError> {
     })
 }
 
+/// Whether anything but text is drawn on the page.
+fn shows_something(page: &PdfPage<'_>) -> bool {
+    page.objects().iter().any(|object| {
+        matches!(
+            object.object_type(),
+            PdfPageObjectType::Image
+                | PdfPageObjectType::Path
+                | PdfPageObjectType::Shading
+                | PdfPageObjectType::XObjectForm
+        )
+    })
+}
+
 struct ReadPage {
     unit: ParsedUnit,
     warnings: Vec<ParseWarning>,
@@ -132,7 +164,11 @@ fn read_page(
     let found = glyphs::read_glyphs(&page, &text);
     let (n_all, n_unmapped) = (found.glyphs.len(), found.n_unmapped);
     let seen = hidden::separate(&page, found.glyphs, found.page_size);
-    let composed = compose::compose(&seen.glyphs, found.page_size);
+    let is_garbled = n_unmapped as f32 > GARBLED_SHARE * n_all as f32;
+    let is_unread = seen.glyphs.is_empty() || seen.trust == Trust::HiddenText;
+    let awaits_recognition = is_garbled || (is_unread && shows_something(&page));
+    let glyphs = if awaits_recognition { &[][..] } else { &seen.glyphs[..] };
+    let composed = compose::compose(glyphs, found.page_size);
     let label = page.label().map(str::trim).filter(|label| !label.is_empty());
     let page_label = label.map_or_else(|| (index + 1).to_string(), str::to_owned);
     let area = composed.layout.lines.iter().map(|line| line.bbox).reduce(BBox::union);
@@ -141,7 +177,7 @@ fn read_page(
     let mut warn = |code: &str, message: String| {
         warnings.push(ParseWarning { locator: Some(locator.clone()), message, code: code.to_owned() });
     };
-    if composed.text.is_empty() {
+    if composed.text.is_empty() && !awaits_recognition {
         warn("no_text", format!("page {} has no text", index + 1));
     }
     if n_unmapped as f32 > UNMAPPED_SHARE * n_all as f32 {
@@ -172,11 +208,13 @@ fn read_page(
     let unit = ParsedUnit {
         kind: UnitKind::Page,
         text: composed.text,
-        process: Process::Text,
-        trust: seen.trust,
+        process: if awaits_recognition { Process::Ocr } else { Process::Text },
+        // What is recognised is what a reader sees.
+        trust: if awaits_recognition { Trust::Normal } else { seen.trust },
         heading_path: outline.map(|outline| outline.path_at(index, found.page_size[1])).unwrap_or_default(),
         layout: Some(composed.layout),
         confidence: None,
+        timing: Vec::new(),
         locator,
     };
     Ok(ReadPage { unit, warnings })

@@ -21,8 +21,15 @@ pub(super) enum Ns {
 pub(super) struct Element {
     pub ns: Ns,
     pub name: Box<str>,
-    attrs: Vec<(Box<str>, Box<str>)>,
+    attrs: Vec<Attr>,
     pub children: Vec<Node>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Attr {
+    name: Box<str>,
+    value: Box<str>,
+    has_prefix: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +41,12 @@ pub(super) enum Node {
 impl Element {
     /// An attribute by its local name.
     pub(super) fn attr(&self, name: &str) -> Option<&str> {
-        self.attrs.iter().find(|(key, _)| &**key == name).map(|(_, value)| &**value)
+        self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &*attr.value)
+    }
+
+    /// An attribute that another vocabulary gives the element: `r:id` beside `id`.
+    pub(super) fn foreign_attr(&self, name: &str) -> Option<&str> {
+        self.attrs.iter().find(|attr| attr.has_prefix && &*attr.name == name).map(|attr| &*attr.value)
     }
 
     pub(super) fn elements(&self) -> impl Iterator<Item = &Element> {
@@ -58,6 +70,47 @@ impl Element {
         self.child(name).is_some_and(|element| {
             element.attr("val").is_none_or(|val| !matches!(val, "0" | "false" | "off"))
         })
+    }
+
+    /// The element at the end of a path of names.
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Element> {
+        path.iter().try_fold(self, |element, name| element.child(name))
+    }
+
+    /// The first element of this name below this one, in document order.
+    pub(super) fn find(&self, name: &str) -> Option<&Element> {
+        self.elements().find_map(
+            |element| {
+                if &*element.name == name { Some(element) } else { element.find(name) }
+            },
+        )
+    }
+
+    /// All elements of this name below this one, in document order; none within another of them.
+    pub(super) fn find_all<'e>(&'e self, name: &str, found: &mut Vec<&'e Element>) {
+        for element in self.elements() {
+            if &*element.name == name {
+                found.push(element);
+            } else {
+                element.find_all(name, found);
+            }
+        }
+    }
+
+    /// All text below this element.
+    pub(super) fn all_text(&self) -> String {
+        let mut text = String::new();
+        self.append_text(&mut text);
+        text
+    }
+
+    fn append_text(&self, out: &mut String) {
+        for node in &self.children {
+            match node {
+                Node::Text(text) => out.push_str(text),
+                Node::Element(element) => element.append_text(out),
+            }
+        }
     }
 
     /// The text directly in this element.
@@ -180,7 +233,11 @@ fn element(ns: Ns, start: &BytesStart<'_>) -> Element {
     let attrs = attributes.with_checks(false).flatten().map(|attr| {
         let value = attr.normalized_value(quick_xml::XmlVersion::Implicit1_0);
         let value = value.map_or_else(|_| attr.value.to_string(), std::borrow::Cow::into_owned);
-        (Box::from(attr.key.local_name().as_ref()), value.into_boxed_str())
+        Attr {
+            name: Box::from(attr.key.local_name().as_ref()),
+            value: value.into_boxed_str(),
+            has_prefix: attr.key.prefix().is_some(),
+        }
     });
     let attrs = attrs.collect();
     Element { ns, name: Box::from(start.local_name().as_ref()), attrs, children: Vec::new() }
@@ -197,7 +254,7 @@ fn namespace(resolved: &ResolveResult<'_>) -> Ns {
     }
 }
 
-fn predefined(name: &str) -> Option<char> {
+pub(super) fn predefined(name: &str) -> Option<char> {
     match name {
         "lt" => Some('<'),
         "gt" => Some('>'),

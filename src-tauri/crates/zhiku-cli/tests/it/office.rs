@@ -1,0 +1,151 @@
+//! What an office has beside text: scans, pictures, mails, archives. Each is found by its words and cited at its exact place.
+
+use serde_json::Value;
+
+use crate::common::{Zhiku, have_models, in_root, text};
+
+fn truth(scan: &str, words: &str) -> [f64; 4] {
+    let path = in_root(&format!("fixtures/scans/{scan}.json"));
+    let truth: Value = serde_json::from_slice(&std::fs::read(path).expect("truth")).expect("json");
+    let lines = truth["lines"].as_array().expect("lines");
+    let line = lines.iter().find(|line| line["text"].as_str().is_some_and(|text| text.contains(words)));
+    let bbox = &line.expect("the line")["bbox"];
+    [0, 1, 2, 3].map(|at| bbox[at].as_f64().expect("number"))
+}
+
+fn first_hit(zhiku: &Zhiku, query: &str) -> Value {
+    zhiku.json(&["search", query, "-k", "1", "--mode", "lexical"])["hits"][0].clone()
+}
+
+/// Whether some box of a hit lies over the middle of the drawn line.
+fn covers(hit: &Value, bbox: [f64; 4]) -> bool {
+    let (x, y) = (f64::midpoint(bbox[0], bbox[2]), f64::midpoint(bbox[1], bbox[3]));
+    hit["locator"]["boxes"].as_array().expect("boxes").iter().any(|found| {
+        let side = |at: usize| found[at].as_f64().expect("number");
+        side(0) < x && x < side(2) && side(1) < y && y < side(3)
+    })
+}
+
+#[test]
+fn a_photographed_page_is_found_by_its_words_at_their_place() {
+    if !have_models("reading of pictures") {
+        return;
+    }
+    let zhiku = Zhiku::new();
+    zhiku.lines(&["import", text(&in_root("fixtures/scans/clean_zh.png"))]);
+    let hit = first_hit(&zhiku, "M-208 承重上限");
+    assert_eq!(hit["locator"]["kind"], "region", "{hit}");
+    assert!(covers(&hit, truth("clean_zh", "M-208")), "{hit}");
+}
+
+/// A PDF whose only page is this grey JPEG, as a scanner makes it: `width` by `height` pixels on as many half points.
+fn scanned_pdf(jpeg: &[u8], width: u32, height: u32) -> Vec<u8> {
+    let (page_width, page_height) = (width / 2, height / 2);
+    let content = format!("q {page_width} 0 0 {page_height} 0 0 cm /I Do Q");
+    let page = format!(
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {page_width} {page_height}] /Contents 4 0 R \
+         /Resources << /XObject << /I 5 0 R >> >> >>"
+    );
+    let image = format!(
+        "<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceGray \
+         /BitsPerComponent 8 /Filter /DCTDecode /Length {} >>\nstream\n",
+        jpeg.len()
+    );
+    let objects: Vec<Vec<u8>> = vec![
+        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_vec(),
+        page.into_bytes(),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()).into_bytes(),
+        [image.as_bytes(), jpeg, b"\nendstream"].concat(),
+    ];
+    let mut pdf = b"%PDF-1.4\n".to_vec();
+    let mut offsets = Vec::new();
+    for (n, object) in objects.iter().enumerate() {
+        offsets.push(pdf.len());
+        pdf.extend(format!("{} 0 obj\n", n + 1).bytes());
+        pdf.extend(object);
+        pdf.extend(b"\nendobj\n");
+    }
+    let xref = pdf.len();
+    pdf.extend(b"xref\n0 6\n0000000000 65535 f \n");
+    for offset in offsets {
+        pdf.extend(format!("{offset:010} 00000 n \n").bytes());
+    }
+    pdf.extend(format!("trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{xref}\n%%EOF\n").bytes());
+    pdf
+}
+
+/// Width and height from the frame header of a JPEG.
+fn jpeg_size(jpeg: &[u8]) -> (u32, u32) {
+    let mut at = 2;
+    loop {
+        let length = usize::from(jpeg[at + 2]) << 8 | usize::from(jpeg[at + 3]);
+        if matches!(jpeg[at + 1], 0xc0..=0xc3) {
+            let side = |n: usize| u32::from(jpeg[at + n]) << 8 | u32::from(jpeg[at + n + 1]);
+            return (side(7), side(5));
+        }
+        at += 2 + length;
+    }
+}
+
+#[test]
+fn a_scanned_page_of_a_pdf_is_cited_by_page_and_boxes() {
+    if !have_models("reading of scans") {
+        return;
+    }
+    let jpeg = std::fs::read(in_root("fixtures/scans/noisy_zh.jpg")).expect("fixture");
+    let (width, height) = jpeg_size(&jpeg);
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("扫描件.pdf");
+    std::fs::write(&path, scanned_pdf(&jpeg, width, height)).expect("write");
+    let zhiku = Zhiku::new();
+    let (lines, code) = zhiku.lines(&["import", text(&path)]);
+    assert_eq!(code, Some(0), "{lines:?}");
+    let hit = first_hit(&zhiku, "M-208 承重上限");
+    assert_eq!(
+        (&hit["locator"]["kind"], &hit["locator"]["page_index"]),
+        (&"page".into(), &0.into()),
+        "{hit}"
+    );
+    assert!(covers(&hit, truth("noisy_zh", "M-208").map(|side| side / 2.0)), "{hit}");
+}
+
+#[test]
+fn a_video_is_cited_with_its_time() {
+    let has_ffmpeg = std::process::Command::new("ffmpeg").arg("-version").output().is_ok();
+    if !has_ffmpeg || !have_models("reading of videos") {
+        eprintln!("skipped without ffmpeg or models: a video is cited with its time");
+        return;
+    }
+    let zhiku = Zhiku::new();
+    let (lines, code) = zhiku.lines(&["import", text(&in_root("fixtures/media/slides.mp4"))]);
+    assert_eq!(code, Some(0), "{lines:?}");
+    let hit = first_hit(&zhiku, "售后流程分为四步");
+    assert_eq!(hit["locator"]["kind"], "time", "{hit}");
+    let (answer, _) = zhiku.lines(&["ask", "售后流程分为几步？"]);
+    let citation = &answer[0]["citations"][0];
+    // The evidence's stretch; the window asks for the place of the quoted words and gets their own second.
+    let at = |name: &str| citation["locator"][name].as_u64().expect("milliseconds");
+    assert!(at("start_ms") <= 4_000 && at("end_ms") >= 5_500, "{answer:?}");
+    assert_eq!(citation["quote"], "售后流程分为四步");
+}
+
+#[test]
+fn what_is_inside_a_mail_or_archive_is_found_and_goes_with_it() {
+    let zhiku = Zhiku::new();
+    let mail = in_root("fixtures/documents/email/repair.eml");
+    let archive = in_root("fixtures/documents/archive/contract_gbk.zip");
+    let (lines, _) = zhiku.lines(&["import", text(&mail), text(&archive)]);
+    let listed = zhiku.json(&["list"]);
+    let documents = listed["documents"].as_array().expect("documents");
+    let titles: Vec<&str> = documents.iter().filter_map(|d| d["title"].as_str()).collect();
+    let inside: Vec<&&str> = titles.iter().filter(|title| title.contains(" › ")).collect();
+    assert!(inside.len() >= 2, "{titles:?} {lines:?}");
+    let container = documents.iter().find(|d| d["title"] == "contract_gbk").expect("the archive");
+    let id = container["document"].as_str().expect("id");
+    zhiku.json(&["remove", id]);
+    let after = zhiku.json(&["list"]);
+    let left = after["documents"].as_array().expect("documents");
+    assert!(left.iter().all(|d| !d["title"].as_str().expect("title").starts_with("contract_gbk")), "{after}");
+    assert!(zhiku.run(&["verify-removed", id]).status.success());
+}

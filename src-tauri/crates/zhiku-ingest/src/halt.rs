@@ -1,0 +1,50 @@
+//! Why a job ends before it is published, and what then happens to it.
+
+use zhiku_core::{DocumentState, JobStage, Reason};
+use zhiku_vault::{Job, VaultError};
+
+use crate::pipeline::Shared;
+
+pub(crate) enum Halt {
+    Failed {
+        stage: JobStage,
+        reason: Reason,
+        retryable: bool,
+    },
+    Vault {
+        stage: JobStage,
+        error: VaultError,
+    },
+    /// Cancelled, removed, or the program ends.
+    TakenBack,
+}
+
+pub(crate) fn at(stage: JobStage) -> impl Fn(VaultError) -> Halt {
+    move |error| Halt::Vault { stage, error }
+}
+
+impl Halt {
+    /// Whether the job ends because there is nothing to read.
+    pub(crate) fn has_no_words(&self) -> bool {
+        matches!(self, Self::Failed { stage: JobStage::Chunk, .. })
+    }
+
+    /// Stores and tells how the job ended.
+    pub(crate) fn end(self, shared: &Shared, job: &Job) {
+        match self {
+            Self::Failed { stage, reason, retryable } => shared.fail(job, stage, reason, retryable),
+            Self::Vault { stage, error } => shared.fail_with(job, stage, &error),
+            Self::TakenBack => taken_back(shared, job),
+        }
+    }
+}
+
+fn taken_back(shared: &Shared, job: &Job) {
+    if shared.is_stopped() {
+        if let Err(error) = shared.vault.requeue_job(job.job_id) {
+            tracing::warn!(%error, "could not put a job back");
+        }
+    } else {
+        shared.settle(job.version, DocumentState::Failed, JobStage::Parse, Some(Reason::new("cancelled")));
+    }
+}

@@ -1,0 +1,319 @@
+//! Rows of a sheet to units: tables between blank rows, titles above them, the header repeated in every unit.
+
+use std::collections::BTreeMap;
+
+use zhiku_core::{Locator, ParsedUnit, UnitKind};
+
+use super::{Place, Range};
+use crate::error::ParseError;
+use crate::formats::blocks::tidy_line;
+use crate::formats::render::text_unit;
+use crate::formats::table::{MAX_COLUMNS, render_row, separator};
+
+const MAX_UNIT_CHARS: usize = 6_000;
+const MAX_UNIT_ROWS: usize = 200;
+/// So many lines of one cell each, and no more, can be the title of the table below them.
+const MAX_TITLES: usize = 4;
+/// Wider tables leave out the columns in which nothing stands.
+const WIDE: usize = 40;
+/// A longer cell is cut: one cell must not be a unit's whole text many times over.
+const MAX_CELL_CHARS: usize = 32_767;
+
+/// Column and text of the cells that hold anything, from left to right.
+pub(in crate::formats) type Row = Vec<(u32, String)>;
+
+/// Takes the rows of one sheet and hands out its units as soon as they are complete.
+pub(in crate::formats) struct SheetUnits<'a> {
+    sheet: &'a str,
+    heading: Vec<String>,
+    /// What reviewers wrote, by cell; it stands at the end of the unit with that cell.
+    pub notes: BTreeMap<Place, Vec<String>>,
+    emit: &'a mut dyn FnMut(ParsedUnit) -> Result<(), ParseError>,
+    region: Option<Region>,
+    last_header: Option<Row>,
+    parts: Vec<String>,
+    covered: Option<Range>,
+    n_chars: usize,
+    n_rows: usize,
+    pub n_cut_columns: usize,
+}
+
+/// Rows without a blank one between them.
+#[derive(Default)]
+struct Region {
+    titles: Vec<(u32, Row)>,
+    header: Option<Row>,
+    /// Whether the header is to be written and was not taken from the region above.
+    rows: Vec<(u32, Row)>,
+    n_chars: usize,
+    last_row: u32,
+}
+
+impl<'a> SheetUnits<'a> {
+    pub(in crate::formats) fn new(
+        sheet: &'a str,
+        is_hidden: Visibility,
+        emit: &'a mut dyn FnMut(ParsedUnit) -> Result<(), ParseError>,
+    ) -> Self {
+        let heading = match is_hidden {
+            Visibility::Shown => vec![sheet.to_owned()],
+            Visibility::Hidden => vec![format!("{sheet} (hidden)")],
+        };
+        Self {
+            sheet,
+            heading,
+            notes: BTreeMap::new(),
+            emit,
+            region: None,
+            last_header: None,
+            parts: Vec::new(),
+            covered: None,
+            n_chars: 0,
+            n_rows: 0,
+            n_cut_columns: 0,
+        }
+    }
+
+    /// The next row that has cells; rows come from top to bottom.
+    pub(in crate::formats) fn row(&mut self, row: u32, mut cells: Row) -> Result<(), ParseError> {
+        for (_, text) in &mut cells {
+            *text = tidy_line(text);
+            if let Some((at, _)) = text.char_indices().nth(MAX_CELL_CHARS) {
+                text.truncate(at);
+            }
+        }
+        cells.retain(|(_, text)| !text.is_empty());
+        let Some((first_column, _)) = cells.first() else { return Ok(()) };
+        let n_before = cells.len();
+        let limit = first_column + MAX_COLUMNS as u32;
+        cells.retain(|(column, _)| *column < limit);
+        self.n_cut_columns += n_before - cells.len();
+        if self.region.as_ref().is_some_and(|region| row > region.last_row + 1) {
+            self.end_region()?;
+        }
+        let region = self.region.get_or_insert_default();
+        region.last_row = row;
+        let n_chars = row_chars(&cells);
+        if region.header.is_none() && is_single(&cells) {
+            region.titles.push((row, cells));
+            if region.titles.len() > MAX_TITLES {
+                region.titles_are_rows();
+            }
+        } else if region.header.is_none() {
+            region.start_table(row, cells, self.last_header.as_ref());
+        } else {
+            region.rows.push((row, cells));
+        }
+        region.n_chars += n_chars;
+        let (n_chars, n_rows) = (region.n_chars, region.rows.len());
+        if self.n_chars + n_chars > MAX_UNIT_CHARS || self.n_rows + n_rows > MAX_UNIT_ROWS {
+            self.write_region();
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::formats) fn finish(mut self) -> Result<usize, ParseError> {
+        self.end_region()?;
+        let rest: Vec<String> = std::mem::take(&mut self.notes).into_values().flatten().collect();
+        self.parts.extend((!rest.is_empty()).then(|| rest.join("\n")));
+        self.flush()?;
+        Ok(self.n_cut_columns)
+    }
+
+    fn end_region(&mut self) -> Result<(), ParseError> {
+        self.write_region();
+        if let Some(region) = self.region.take() {
+            self.last_header = region.header.or(self.last_header.take());
+        }
+        if self.n_chars > MAX_UNIT_CHARS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what the region holds; its header stays for the rows to come.
+    fn write_region(&mut self) {
+        let Some(region) = &mut self.region else { return };
+        let titles = std::mem::take(&mut region.titles);
+        let rows = std::mem::take(&mut region.rows);
+        region.n_chars = 0;
+        for (row, cells) in &titles {
+            cover(&mut self.covered, *row, cells);
+            let text = cells[0].1.clone();
+            self.n_chars += text.chars().count();
+            self.parts.push(text);
+        }
+        if rows.is_empty() {
+            return;
+        }
+        for (row, cells) in &rows {
+            cover(&mut self.covered, *row, cells);
+        }
+        let header = region.header.as_ref().filter(|header| **header != rows[0].1);
+        let lines: Vec<&Row> = header.into_iter().chain(rows.iter().map(|(_, cells)| cells)).collect();
+        let table = render(&lines);
+        self.n_chars += table.chars().count();
+        self.n_rows += rows.len();
+        self.parts.push(table);
+    }
+
+    fn flush(&mut self) -> Result<(), ParseError> {
+        let mut parts = std::mem::take(&mut self.parts);
+        (self.n_chars, self.n_rows) = (0, 0);
+        let Some(range) = self.covered.take() else { return Ok(()) };
+        let below = Place { row: range.last.row + 1, column: 0 };
+        let later = self.notes.split_off(&below);
+        let notes: Vec<String> = std::mem::replace(&mut self.notes, later).into_values().flatten().collect();
+        parts.extend((!notes.is_empty()).then(|| notes.join("\n")));
+        let locator = Locator::Cells { sheet: self.sheet.to_owned(), range: range.to_string() };
+        (self.emit)(text_unit(UnitKind::SheetRange, locator, parts.join("\n\n"), self.heading.clone()))
+    }
+}
+
+/// Whether a sheet is shown to those who open the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Visibility {
+    Shown,
+    Hidden,
+}
+
+impl Region {
+    /// A column of single cells is a list, not a pile of titles.
+    fn titles_are_rows(&mut self) {
+        let titles = std::mem::take(&mut self.titles);
+        self.header = titles.first().map(|(_, cells)| cells.clone());
+        self.rows = titles;
+    }
+
+    /// The first row with several cells is the header, unless it looks like a further row of the table above.
+    fn start_table(&mut self, row: u32, cells: Row, above: Option<&Row>) {
+        let goes_on = above.filter(|above| {
+            let first = |row: &Row| row.first().map(|(column, _)| *column);
+            let last = |row: &Row| row.last().map(|(column, _)| *column);
+            self.titles.is_empty()
+                && !cells.iter().all(|(_, text)| is_word(text))
+                && first(above) <= first(&cells)
+                && last(above) >= last(&cells)
+        });
+        self.header = Some(goes_on.unwrap_or(&cells).clone());
+        self.rows.push((row, cells));
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_digit() || "-+¥￥$€£(".contains(c))
+}
+
+/// Whether all cells say the same: one cell, or one that was merged over several columns.
+fn is_single(cells: &Row) -> bool {
+    cells.iter().all(|(_, text)| *text == cells[0].1)
+}
+
+fn row_chars(cells: &Row) -> usize {
+    cells.iter().map(|(_, text)| text.chars().count() + 3).sum()
+}
+
+fn cover(covered: &mut Option<Range>, row: u32, cells: &Row) {
+    let (Some((first, _)), Some((last, _))) = (cells.first(), cells.last()) else { return };
+    let range = Range { first: Place { row, column: *first }, last: Place { row, column: *last } };
+    *covered = Some(covered.map_or(range, |known| Range {
+        first: Place { row: known.first.row.min(row), column: known.first.column.min(range.first.column) },
+        last: Place { row: known.last.row.max(row), column: known.last.column.max(range.last.column) },
+    }));
+}
+
+/// Rows as a table; the first is the header.
+fn render(rows: &[&Row]) -> String {
+    let used = || rows.iter().flat_map(|row| row.iter().map(|(column, _)| *column));
+    let (Some(first), Some(last)) = (used().min(), used().max()) else { return String::new() };
+    let columns: Vec<u32> = if (last - first) as usize >= WIDE {
+        used().collect::<std::collections::BTreeSet<u32>>().into_iter().take(MAX_COLUMNS).collect()
+    } else {
+        (first..=last).collect()
+    };
+    let line = |row: &Row| {
+        let mut line = vec![String::new(); columns.len()];
+        for (column, text) in row {
+            if let Ok(at) = columns.binary_search(column) {
+                line[at].clone_from(text);
+            }
+        }
+        render_row(&line, columns.len())
+    };
+    let mut text = format!("{}\n{}", line(rows[0]), separator(columns.len()));
+    for row in &rows[1..] {
+        text.push('\n');
+        text.push_str(&line(row));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(rows: &[(u32, &[(u32, &str)])]) -> Vec<ParsedUnit> {
+        let mut found = Vec::new();
+        let mut emit = |unit| {
+            found.push(unit);
+            Ok(())
+        };
+        let mut sheet = SheetUnits::new("S", Visibility::Shown, &mut emit);
+        for (row, cells) in rows {
+            let cells = cells.iter().map(|(column, text)| (*column, (*text).to_owned())).collect();
+            sheet.row(*row, cells).expect("taken");
+        }
+        sheet.finish().expect("finished");
+        found
+    }
+
+    fn check(rows: &[(u32, &[(u32, &str)])], expect: &[(&str, &str)]) {
+        let found = units(rows);
+        let found: Vec<(String, String)> = found
+            .into_iter()
+            .map(|unit| {
+                let Locator::Cells { range, .. } = unit.locator else { panic!("not cells") };
+                (range, unit.text)
+            })
+            .collect();
+        let expect: Vec<_> =
+            expect.iter().map(|(range, text)| ((*range).to_owned(), (*text).to_owned())).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn a_title_stands_above_its_table_and_blank_rows_part_tables() {
+        check(
+            &[
+                (0, &[(0, "Stock"), (1, "Stock")]),
+                (1, &[(0, "item"), (1, "n")]),
+                (2, &[(0, "tile"), (1, "5")]),
+                (9, &[(3, "note"), (4, "by")]),
+                (10, &[(3, "x"), (4, "y")]),
+            ],
+            &[(
+                "A1:E11",
+                "Stock\n\n| item | n |\n| --- | --- |\n| tile | 5 |\n\n| note | by |\n| --- | --- |\n| x | y |",
+            )],
+        );
+    }
+
+    #[test]
+    fn rows_behind_a_blank_one_go_on_under_the_same_header() {
+        check(
+            &[(0, &[(0, "item"), (1, "n")]), (1, &[(0, "a"), (1, "1")]), (5, &[(0, "b"), (1, "2")])],
+            &[("A1:B6", "| item | n |\n| --- | --- |\n| a | 1 |\n\n| item | n |\n| --- | --- |\n| b | 2 |")],
+        );
+    }
+
+    #[test]
+    fn long_tables_repeat_their_header_in_every_unit() {
+        let texts: Vec<String> = (0..1_000).map(|n| format!("row {n}")).collect();
+        let cells: Vec<Vec<(u32, &str)>> =
+            texts.iter().map(|text| vec![(0, text.as_str()), (1, "v")]).collect();
+        let mut rows: Vec<(u32, &[(u32, &str)])> = vec![(0, &[(0, "item"), (1, "n")])];
+        rows.extend(cells.iter().enumerate().map(|(n, cells)| (n as u32 + 1, cells.as_slice())));
+        let found = units(&rows);
+        assert!(found.len() > 4);
+        assert!(found.iter().all(|unit| unit.text.starts_with("| item | n |\n| --- | --- |\n| row ")));
+        assert_eq!(found.iter().map(|unit| unit.text.matches("row ").count()).sum::<usize>(), 1_000);
+    }
+}
