@@ -58,7 +58,8 @@ export class Window {
     this.world = world;
   }
 
-  async open() {
+  /** `args` are the program's own, for example who signs in. */
+  async open(args = []) {
     const world = this.world;
     const env = {
       ...process.env,
@@ -77,7 +78,7 @@ export class Window {
     });
     await eventually("tauri-driver answers", async () => (await fetch("http://127.0.0.1:4444/status")).ok, 20);
     const capabilities = new Capabilities();
-    capabilities.set("tauri:options", { application: program() });
+    capabilities.set("tauri:options", { application: program(), args });
     capabilities.setBrowserName("wry");
     const started = Date.now();
     this.driver = await within(
