@@ -547,6 +547,8 @@ cli("--as", "owner", "rule", "set", "采购价目表", "--visibility", "owner_on
 await story.open(["--as", "sales", "--vault", "company"]);
 try {
   await check("both stories are answered to the sales employee, and the price list does not exist", async () => {
+    await story.press("中文");
+    await story.press("开始使用");
     const lines = readFileSync(fixture("stories/questions.jsonl"), "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
     const asked = lines.filter((line) => (line.story === "travel" || line.as === "sales") && (line.version ?? 1) === 1);
     assert.ok(asked.length > 5);

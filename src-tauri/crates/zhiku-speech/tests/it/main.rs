@@ -49,7 +49,7 @@ fn more_than_it_takes_is_refused() {
 #[test]
 fn cancelling_is_noticed_at_once_and_the_next_run_works() {
     let Some(recognizer) = recognizer() else { return };
-    let noise: Vec<f32> = (0..16_000 * 20).map(|i| ((i * i) as f32 * 0.01).sin() * 0.3).collect();
+    let noise: Vec<f32> = (0..16_000 * 20).map(|i| ((i as f32) * (i as f32) * 0.01).sin() * 0.3).collect();
     let ctx = RunContext::background();
     let (ended, took) = std::thread::scope(|scope| {
         let running = scope.spawn(|| recognizer.transcribe(&noise, Some("zh"), &ctx));
