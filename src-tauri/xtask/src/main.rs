@@ -4,6 +4,7 @@
 
 mod bench;
 mod process;
+mod python;
 mod quotes;
 mod run;
 mod setup;
@@ -15,7 +16,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   run        set up what is missing, then open Zhiku (without a display: the same job through the command line)
   test       set up what is missing, then every check and test
-  bench      measure in release and write docs/bench.md
+  bench      measure in release and write docs/bench.md; `bench formats` holds the reading of each format against a
+             Python pipeline on the same files and writes docs/bench-formats.md
   quotes     hold the quotes of extractive answers against the pages as pdftotext reads them
              (--pdf DIR, --questions FILE, --home DIR, --program FILE; without any, the sample stories)
   setup      only the set-up: system packages, UI packages, models

@@ -4,12 +4,13 @@
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::process::{built, cargo, command, output, root, run, succeeds};
+use crate::python::{cache_dir, environment};
 
 const BUILD_PACKAGES: &[&str] = &[
     "libwebkit2gtk-4.1-dev",
@@ -137,6 +138,35 @@ fn models(features: &[&str]) {
             "models are not complete: {error:#}\nZhiku starts all the same; see `zhiku doctor` for what is missing"
         );
     }
+}
+
+/// The folder of what speech recognition is measured on, rendered into the cache folder. A failure is not the end: those
+/// tests are skipped.
+pub(crate) fn recordings() -> Option<PathBuf> {
+    match render_recordings() {
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            eprintln!("skipped: the recordings that speech recognition is measured on ({error:#})");
+            None
+        }
+    }
+}
+
+fn render_recordings() -> Result<PathBuf> {
+    let fixtures = root().join("fixtures");
+    let folder = cache_dir()?.join("recordings");
+    let mut hasher = DefaultHasher::new();
+    for source in ["make_recordings.py", "recording_texts.py", "speech.py"] {
+        fs::read(fixtures.join(source))?.hash(&mut hasher);
+    }
+    let (stamp, now) = (folder.join("sources"), format!("{:016x}", hasher.finish()));
+    if fs::read_to_string(&stamp).is_ok_and(|then| then == now) {
+        return Ok(folder);
+    }
+    let python = environment(&fixtures.join("recordings.txt"))?;
+    run(in_dir(&fixtures, &python.to_string_lossy(), &["make_recordings.py", &folder.to_string_lossy()]))?;
+    fs::write(&stamp, now).with_context(|| format!("could not write {}", stamp.display()))?;
+    Ok(folder)
 }
 
 fn cargo_tool(name: &str, version: &str) -> Result<()> {

@@ -29,7 +29,10 @@ pub(crate) fn test(args: &[&str]) -> Result<()> {
         "--deny",
         "warnings",
     ]))?;
-    run(cargo(&["test", "--workspace", "--features", &features]))?;
+    let mut tests = cargo(&["test", "--workspace", "--features", &features]);
+    // Hearing ten minutes takes minutes, so those tests run where they are told the folder.
+    tests.envs(setup::recordings().map(|folder| ("ZHIKU_RECORDINGS", folder)));
+    run(tests)?;
     quotes::quotes(&quotes::Options::stories())?;
     window()
 }

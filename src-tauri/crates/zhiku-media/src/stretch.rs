@@ -13,21 +13,33 @@ const SNAP_MS: u64 = 700;
 const CUT_WITHIN: f32 = 0.5;
 const QUIET_MS: u64 = 100;
 
+/// So much of what surrounds a stretch goes with it: the recogniser misses words that begin at once.
+const MARGIN_MS: u64 = 300;
+
 /// Spans that are transcribed together, with times from the start of the sound they were found in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) spans: Vec<VoiceSpan>,
+    /// Sound before and after them that nobody speaks in.
+    margins_ms: [u64; 2],
 }
 
 impl Stretch {
+    fn start_ms(&self) -> u64 {
+        self.spans.first().map_or(0, |span| span.start_ms)
+    }
+
     pub(crate) fn end_ms(&self) -> u64 {
         self.spans.last().map_or(0, |span| span.end_ms)
     }
 
-    /// The speech with its pauses shortened, and where each span went: start in the result, length is the span's.
+    /// The speech with its margins and its pauses shortened, and where each span went: start in the result, length is the span's.
     pub(crate) fn cut_out(&self, samples: &[f32]) -> (Vec<f32>, Vec<u64>) {
         let mut sound = Vec::new();
         let mut places = Vec::with_capacity(self.spans.len());
+        let [before_ms, after_ms] = self.margins_ms;
+        let (start_ms, end_ms) = (self.start_ms(), self.end_ms());
+        sound.extend_from_slice(slice(samples, start_ms - before_ms, start_ms));
         for (i, span) in self.spans.iter().enumerate() {
             if let Some(before) = i.checked_sub(1).map(|before| self.spans[before]) {
                 let kept = pause(before, *span) / 2;
@@ -37,6 +49,7 @@ impl Stretch {
             places.push(sound.len() as u64 * 1000 / u64::from(SPEECH_SAMPLE_RATE));
             sound.extend_from_slice(slice(samples, span.start_ms, span.end_ms));
         }
+        sound.extend_from_slice(slice(samples, end_ms, end_ms + after_ms));
         (sound, places)
     }
 
@@ -91,7 +104,16 @@ pub(crate) fn stretches(spans: &[VoiceSpan], samples: &[f32], max_ms: u64) -> Ve
             continue;
         }
         length_ms = own_ms;
-        stretches.push(Stretch { spans: vec![span] });
+        stretches.push(Stretch { spans: vec![span], margins_ms: [0; 2] });
+    }
+    let length_ms = samples.len() as u64 * 1000 / u64::from(SPEECH_SAMPLE_RATE);
+    for i in 0..stretches.len() {
+        let before = i.checked_sub(1).map_or(0, |before| stretches[before].end_ms());
+        let after = stretches.get(i + 1).map_or(length_ms, Stretch::start_ms);
+        let stretch = &mut stretches[i];
+        // Half of a pause at most: no word is heard twice.
+        let room = [stretch.start_ms().saturating_sub(before), after.saturating_sub(stretch.end_ms())];
+        stretch.margins_ms = room.map(|room_ms| (room_ms / 2).min(MARGIN_MS));
     }
     stretches
 }
@@ -129,7 +151,8 @@ mod tests {
     fn check(times: &[(u64, u64)], max_ms: u64, expected: &[&[(u64, u64)]]) {
         let loud = vec![0.5; 16 * 60_000];
         let found = stretches(&spans(times), &loud, max_ms);
-        let expected: Vec<Stretch> = expected.iter().map(|times| Stretch { spans: spans(times) }).collect();
+        let found: Vec<Vec<VoiceSpan>> = found.into_iter().map(|stretch| stretch.spans).collect();
+        let expected: Vec<Vec<VoiceSpan>> = expected.iter().map(|times| spans(times)).collect();
         assert_eq!(found, expected);
     }
 
@@ -158,9 +181,21 @@ mod tests {
         assert_eq!(found.last().map(Stretch::end_ms), Some(18_000));
     }
 
+    #[test]
+    fn what_surrounds_a_stretch_goes_with_it_but_no_word_does_so_twice() {
+        let loud = vec![0.5; 16 * 10_000];
+        let found = stretches(&spans(&[(100, 4000), (4500, 9900)]), &loud, 5000);
+        let margins: Vec<[u64; 2]> = found.iter().map(|stretch| stretch.margins_ms).collect();
+        assert_eq!(margins[0], [50, 250]);
+        assert_eq!((margins[1][0], margins.last().map(|margins| margins[1])), (250, Some(50)));
+        assert_eq!(margins[1][1], 0, "a span that was cut has no pause");
+        let (sound, places) = found[0].cut_out(&loud);
+        assert_eq!((sound.len() / 16, places.as_slice()), (50 + 3900 + 250, [50].as_slice()));
+    }
+
     fn check_place(segment: (u64, u64), expected: (u64, u64)) {
         let samples = vec![0.5; 16 * 60_000];
-        let stretch = Stretch { spans: spans(&[(1000, 5000), (8000, 10_000)]) };
+        let stretch = Stretch { spans: spans(&[(1000, 5000), (8000, 10_000)]), margins_ms: [0; 2] };
         let (sound, places) = stretch.cut_out(&samples);
         assert_eq!((sound.len() / 16, places.as_slice()), (6600, [0, 4600].as_slice()));
         let mut placed = SpokenSegment {

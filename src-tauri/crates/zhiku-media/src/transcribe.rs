@@ -76,9 +76,11 @@ impl Listener<'_> {
             .filter(|span| span.start_ms < until_ms)
             .map(|span| VoiceSpan { end_ms: span.end_ms.min(until_ms), ..span })
             .collect();
-        for stretch in stretches(&settled, &self.kept, max_ms) {
+        let n_heard = (until_ms * u64::from(SPEECH_SAMPLE_RATE) / 1000) as usize;
+        let heard = &self.kept[..n_heard.min(self.kept.len())];
+        for stretch in stretches(&settled, heard, max_ms) {
             self.ctx.check()?;
-            let (sound, places) = stretch.cut_out(&self.kept);
+            let (sound, places) = stretch.cut_out(heard);
             let mut segments = self.recognizer.transcribe(&sound, self.language, self.ctx)?;
             for segment in &mut segments {
                 stretch.place(&places, segment);
@@ -88,7 +90,6 @@ impl Listener<'_> {
             (self.on_heard)(Heard { segments, until_ms: base_ms + stretch.end_ms() })?;
         }
         (self.on_heard)(Heard { segments: Vec::new(), until_ms: base_ms + until_ms })?;
-        let n_heard = (until_ms * u64::from(SPEECH_SAMPLE_RATE) / 1000) as usize;
         self.kept.drain(..n_heard.min(self.kept.len()));
         self.kept_ms = Some(base_ms + until_ms);
         Ok(())

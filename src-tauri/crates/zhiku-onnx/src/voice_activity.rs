@@ -40,6 +40,9 @@ pub struct VoiceActivityFiles {
 pub struct VoiceRules {
     /// A stretch begins with a window at least this likely to be speech …
     pub onset: f32,
+    /// … or before it, with the first of those that lead up to it without a break and are at least this likely: words begin
+    /// quietly …
+    pub lead: f32,
     /// … and ends with the first of several that are less likely than this.
     pub offset: f32,
     /// Shorter ones are clicks and coughs.
@@ -52,7 +55,7 @@ pub struct VoiceRules {
 
 impl Default for VoiceRules {
     fn default() -> Self {
-        Self { onset: 0.5, offset: 0.35, min_speech_ms: 250, min_pause_ms: 200, padding_ms: 60 }
+        Self { onset: 0.5, lead: 0.1, offset: 0.35, min_speech_ms: 250, min_pause_ms: 200, padding_ms: 60 }
     }
 }
 
@@ -172,9 +175,12 @@ fn raw_spans(likely: &[f32], window_ms: u64, rules: VoiceRules) -> Vec<VoiceSpan
     let mut start_ms = None;
     // Where the pause began that may end the current stretch.
     let mut pause_ms = None;
+    // Where what may lead up to a stretch began.
+    let mut lead_ms = None;
     for (at_ms, &likely) in (0..).step_by(window_ms as usize).zip(likely) {
         let Some(begun_ms) = start_ms else {
-            start_ms = (likely >= rules.onset).then_some(at_ms);
+            lead_ms = if likely >= rules.lead { lead_ms.or(Some(at_ms)) } else { None };
+            start_ms = lead_ms.filter(|_| likely >= rules.onset);
             continue;
         };
         if likely >= rules.offset {
@@ -184,7 +190,7 @@ fn raw_spans(likely: &[f32], window_ms: u64, rules: VoiceRules) -> Vec<VoiceSpan
         let paused_ms = *pause_ms.get_or_insert(at_ms);
         if at_ms + window_ms - paused_ms >= rules.min_pause_ms {
             spans.push(VoiceSpan { start_ms: begun_ms, end_ms: paused_ms });
-            (start_ms, pause_ms) = (None, None);
+            (start_ms, pause_ms, lead_ms) = (None, None, None);
         }
     }
     if let Some(start_ms) = start_ms {
@@ -200,7 +206,8 @@ mod tests {
 
     use super::*;
 
-    /// `#` is a window of speech, `~` one between the thresholds, `.` one of silence; 32 ms each.
+    /// `#` is a window of speech, `~` one between the thresholds, `-` one that may lead up to speech, `.` one of silence; 32 ms
+    /// each.
     fn check(windows: &str, expected: &[(u64, u64)]) {
         let likely: Vec<f32> = windows.chars().map(likelihood).collect();
         let spans = spans_of(&likely, likely.len() as u64 * 32, VoiceRules::default());
@@ -212,7 +219,8 @@ mod tests {
         match window {
             '#' => 0.9,
             '~' => 0.4,
-            _ => 0.1,
+            '-' => 0.2,
+            _ => 0.05,
         }
     }
 
@@ -244,6 +252,13 @@ mod tests {
     fn doubtful_windows_go_on_but_do_not_begin() {
         check("~~~~~~~~~~~~~~~~~~~~", &[]);
         check("....########~~~~~~~~~~~~..........", &[(68, 828)]);
+    }
+
+    #[test]
+    fn quiet_beginnings_belong_to_the_span() {
+        check("......--########..........", &[(132, 572)]);
+        check("....--..########..........", &[(196, 572)]);
+        check("....----------------------", &[]);
     }
 
     proptest! {

@@ -3,4 +3,7 @@
 mod common;
 mod crash;
 mod office;
+mod scanned_copy;
+mod scanner;
 mod story;
+mod talk;

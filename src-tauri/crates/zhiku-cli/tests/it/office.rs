@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::common::{Zhiku, have_models, in_root, text};
+use crate::scanner::scanned_pdf;
 
 fn truth(scan: &str, words: &str) -> [f64; 4] {
     let path = in_root(&format!("fixtures/scans/{scan}.json"));
@@ -38,66 +39,15 @@ fn a_photographed_page_is_found_by_its_words_at_their_place() {
     assert!(covers(&hit, truth("clean_zh", "M-208")), "{hit}");
 }
 
-/// A PDF whose only page is this grey JPEG, as a scanner makes it: `width` by `height` pixels on as many half points.
-fn scanned_pdf(jpeg: &[u8], width: u32, height: u32) -> Vec<u8> {
-    let (page_width, page_height) = (width / 2, height / 2);
-    let content = format!("q {page_width} 0 0 {page_height} 0 0 cm /I Do Q");
-    let page = format!(
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {page_width} {page_height}] /Contents 4 0 R \
-         /Resources << /XObject << /I 5 0 R >> >> >>"
-    );
-    let image = format!(
-        "<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceGray \
-         /BitsPerComponent 8 /Filter /DCTDecode /Length {} >>\nstream\n",
-        jpeg.len()
-    );
-    let objects: Vec<Vec<u8>> = vec![
-        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
-        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_vec(),
-        page.into_bytes(),
-        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()).into_bytes(),
-        [image.as_bytes(), jpeg, b"\nendstream"].concat(),
-    ];
-    let mut pdf = b"%PDF-1.4\n".to_vec();
-    let mut offsets = Vec::new();
-    for (n, object) in objects.iter().enumerate() {
-        offsets.push(pdf.len());
-        pdf.extend(format!("{} 0 obj\n", n + 1).bytes());
-        pdf.extend(object);
-        pdf.extend(b"\nendobj\n");
-    }
-    let xref = pdf.len();
-    pdf.extend(b"xref\n0 6\n0000000000 65535 f \n");
-    for offset in offsets {
-        pdf.extend(format!("{offset:010} 00000 n \n").bytes());
-    }
-    pdf.extend(format!("trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{xref}\n%%EOF\n").bytes());
-    pdf
-}
-
-/// Width and height from the frame header of a JPEG.
-fn jpeg_size(jpeg: &[u8]) -> (u32, u32) {
-    let mut at = 2;
-    loop {
-        let length = usize::from(jpeg[at + 2]) << 8 | usize::from(jpeg[at + 3]);
-        if matches!(jpeg[at + 1], 0xc0..=0xc3) {
-            let side = |n: usize| u32::from(jpeg[at + n]) << 8 | u32::from(jpeg[at + n + 1]);
-            return (side(7), side(5));
-        }
-        at += 2 + length;
-    }
-}
-
 #[test]
 fn a_scanned_page_of_a_pdf_is_cited_by_page_and_boxes() {
     if !have_models("reading of scans") {
         return;
     }
     let jpeg = std::fs::read(in_root("fixtures/scans/noisy_zh.jpg")).expect("fixture");
-    let (width, height) = jpeg_size(&jpeg);
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("扫描件.pdf");
-    std::fs::write(&path, scanned_pdf(&jpeg, width, height)).expect("write");
+    std::fs::write(&path, scanned_pdf(&[jpeg])).expect("write");
     let zhiku = Zhiku::new();
     let (lines, code) = zhiku.lines(&["import", text(&path)]);
     assert_eq!(code, Some(0), "{lines:?}");

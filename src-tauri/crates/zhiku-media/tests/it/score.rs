@@ -42,6 +42,8 @@ pub(crate) fn score(truth: &Truth, heard: &[SpokenSegment], language: &str) -> S
     let said: Vec<(usize, Vec<String>)> =
         sentences.iter().enumerate().map(|(i, one)| (i, tokens.of(&one.text))).collect();
     let truth_tokens: Vec<&String> = said.iter().flat_map(|(_, tokens)| tokens).collect();
+    let sentence_of: Vec<usize> =
+        said.iter().flat_map(|(i, tokens)| tokens.iter().map(move |_| *i)).collect();
     // For each token of the truth: when it begins and ends, if a sentence is spoken evenly.
     let times: Vec<(u64, u64)> = said
         .iter()
@@ -60,17 +62,29 @@ pub(crate) fn score(truth: &Truth, heard: &[SpokenSegment], language: &str) -> S
     for (segment, tokens) in heard.iter().zip(&heard_tokens) {
         let own = &partners[at..at + tokens.len()];
         at += tokens.len();
-        let (Some(first), Some(last)) = (own.iter().flatten().next(), own.iter().flatten().next_back())
-        else {
-            continue;
-        };
-        let worst = times[*first].0.abs_diff(segment.start_ms).max(times[*last].1.abs_diff(segment.end_ms));
+        // What was misheard before the first equal token and after the last one was said there as well.
+        let known = |(k, partner): (usize, &Option<usize>)| partner.map(|truth| (k, truth));
+        let Some((n_before, first)) = own.iter().enumerate().find_map(known) else { continue };
+        let Some((n_after, last)) = own.iter().rev().enumerate().find_map(known) else { continue };
+        let first = earlier_in_sentence(&sentence_of, first, n_before);
+        let last = later_in_sentence(&sentence_of, last, n_after);
+        let worst = times[first].0.abs_diff(segment.start_ms).max(times[last].1.abs_diff(segment.end_ms));
         if worst >= score.worst_time_ms {
             score.worst_time_ms = worst;
             score.worst_text = format!("{}-{} {}", segment.start_ms, segment.end_ms, segment.text);
         }
     }
     score
+}
+
+/// The token `n` before this one, or the first of its sentence.
+fn earlier_in_sentence(sentence_of: &[usize], at: usize, n: usize) -> usize {
+    (at.saturating_sub(n)..=at).find(|&k| sentence_of[k] == sentence_of[at]).unwrap_or(at)
+}
+
+fn later_in_sentence(sentence_of: &[usize], at: usize, n: usize) -> usize {
+    let most = (at + n).min(sentence_of.len() - 1);
+    (at..=most).rfind(|&k| sentence_of[k] == sentence_of[at]).unwrap_or(at)
 }
 
 struct Tokens {
