@@ -19,6 +19,7 @@ mod old_office;
 mod ole;
 mod ooxml;
 mod pdf;
+mod pictures;
 mod pptx;
 mod reading_order;
 mod render;

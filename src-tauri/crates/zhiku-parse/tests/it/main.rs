@@ -3,6 +3,7 @@
 mod fixtures;
 mod fuzz;
 mod hostile;
+mod pictures;
 mod pdf;
 mod support;
 mod worker;
