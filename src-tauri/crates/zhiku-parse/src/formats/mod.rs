@@ -21,6 +21,7 @@ mod ooxml;
 mod pdf;
 mod pictures;
 mod pptx;
+mod protected;
 mod reading_order;
 mod render;
 #[cfg(test)]
@@ -45,6 +46,7 @@ use crate::parser::DocumentParser;
 pub(crate) use names::safe_name;
 pub(crate) use pdf::library::PDFIUM_VARIABLE;
 pub(crate) use pdf::page_failed;
+pub(crate) use protected::unlock;
 
 /// All formats.
 pub fn formats() -> &'static [&'static dyn DocumentParser] {

@@ -9,7 +9,7 @@ use super::protocol::{Frame, MAX_PAYLOAD_BYTES, Request, Task, read_frame, write
 use super::sandbox;
 use crate::detect::detect;
 use crate::error::ParseError;
-use crate::formats::load_library;
+use crate::formats::{load_library, unlock};
 use crate::parser::{ChildFile, Source, UnitSink};
 
 /// Exit codes: 0 when the parent was told how it ended, 1 when it could not be told.
@@ -36,6 +36,7 @@ fn serve(sink: &mut FrameSink<'_>) -> Result<Frame, ParseError> {
     sandbox::limit(request.memory_bytes, request.cpu_seconds)
         .map_err(|err| io_error("limit the parser of", err))?;
     let bytes = read_file(&mut stdin, &request).map_err(|err| io_error("receive", err.to_string()))?;
+    let bytes = unlock(bytes, &request.name, request.password.as_deref())?;
     let parser = detect(&bytes, &request.name)?;
     let kind = parser.kind();
     load_library(kind, request.pdfium.as_deref())?;
