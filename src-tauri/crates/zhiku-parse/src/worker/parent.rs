@@ -112,7 +112,7 @@ impl Default for ParseLimits {
 }
 
 /// What to read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ParseRequest<'a> {
     /// The file's name, for messages and for formats that only an extension tells apart.
     pub name: &'a str,

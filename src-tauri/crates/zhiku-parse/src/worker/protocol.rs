@@ -20,8 +20,8 @@ pub(super) const MAX_FRAME_BYTES: u32 = 64 * 1024 * 1024;
 /// The most bytes behind a frame: a file within the file, or a picture.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = 192 * 1024 * 1024;
 
-/// Sent once, before the bytes of the file.
-#[derive(Debug, Serialize, Deserialize)]
+/// Sent once, before the bytes of the file. Not to be printed: it holds the password.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) name: String,
     pub(super) password: Option<String>,

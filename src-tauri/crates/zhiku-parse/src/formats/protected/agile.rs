@@ -84,6 +84,8 @@ fn start(bytes: &[u8]) -> [u8; BLOCK] {
 }
 
 fn attr_bytes(element: &Element, name: &str) -> Result<Vec<u8>, Refusal> {
-    let bytes = element.attr(name).and_then(|text| STANDARD.decode(text).ok());
+    // Some producers break the lines.
+    let text = element.attr(name).map(|text| text.split_ascii_whitespace().collect::<String>());
+    let bytes = text.and_then(|text| STANDARD.decode(text).ok());
     bytes.ok_or(Refusal::Damaged("its encryption is not described in full"))
 }
