@@ -153,12 +153,12 @@ export const reasons: Record<string, Words> = {
     en: "“{name}” cannot be read. Check that it is still there and that you may open it.",
   },
   password_required: {
-    zh: "“{name}”有密码保护。请去掉密码后重新添加。",
-    en: "“{name}” is protected by a password. Remove it and add the file again.",
+    zh: "“{name}”有密码保护。请输入密码来读取，密码不会保存。",
+    en: "“{name}” is protected by a password. Enter it to have the file read; it is not kept.",
   },
   wrong_password: {
-    zh: "“{name}”的密码不正确。",
-    en: "The password of “{name}” is not right.",
+    zh: "“{name}”的密码不正确。请重新输入。",
+    en: "The password of “{name}” is not right. Enter it again.",
   },
   file_damaged: {
     zh: "“{name}”已损坏。请用原来的软件打开并重新保存，然后再添加。",
