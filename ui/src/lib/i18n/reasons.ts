@@ -228,6 +228,10 @@ export const reasons: Record<string, Words> = {
     zh: "这一页内容过多，只读取了前一部分。",
     en: "This page has more text than is read; the rest was left out.",
   },
+  pictures_left_out: {
+    zh: "文档里的图片过多或过大，有一部分没有读取文字。",
+    en: "The document has more or larger pictures than are read; the words in some of them were left out.",
+  },
   part_unreadable: {
     zh: "文档的一部分没能读取。",
     en: "A part of the document could not be read.",

@@ -1,8 +1,10 @@
 //! The parsers as programs use them: through the worker process.
 
+mod damaged;
 mod fixtures;
 mod fuzz;
 mod hostile;
+mod large;
 mod pictures;
 mod pdf;
 mod support;
