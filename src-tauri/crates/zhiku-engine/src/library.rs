@@ -100,7 +100,10 @@ impl Session {
                 && found.failure.as_ref().is_some_and(|failure| awaits_password(&failure.reason))
         };
         if !shown.versions.iter().any(waits) {
-            return Err(EngineError::invalid(format!("{} does not wait for a password", shown.summary.title)));
+            return Err(EngineError::invalid(format!(
+                "{} does not wait for a password",
+                shown.summary.title
+            )));
         }
         pipeline.give_password(version, password);
         if let Err(error) = self.vault().retry_version(&scope, version) {

@@ -143,7 +143,8 @@ fn settled_text(path: &Path, step: &ImportProgress) -> Option<String> {
     if !step.settled {
         return None;
     }
-    let mut reason = step.reason.as_ref().map(|reason| format!(": {}", reason_text(reason))).unwrap_or_default();
+    let mut reason =
+        step.reason.as_ref().map(|reason| format!(": {}", reason_text(reason))).unwrap_or_default();
     if step.reason.as_ref().is_some_and(awaits_password) {
         reason.push_str("; import it again with --password-stdin");
     }

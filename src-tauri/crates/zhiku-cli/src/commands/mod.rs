@@ -28,7 +28,7 @@ pub(crate) fn run(cli: Cli, output: &Output) -> Result<ExitCode> {
         Command::Models(command) => models::models(global, command, output),
         Command::Parse { file, password_stdin } => {
             import::parse(global, &file, password::from_stdin(password_stdin)?.as_deref(), output)
-        },
+        }
         Command::Transcribe { file } => import::transcribe(global, &file, output),
         Command::Import { paths, lexical_only, password_stdin } => {
             let opener = password::Opener::new(password::from_stdin(password_stdin)?);

@@ -41,7 +41,12 @@ fn a_picture_in_a_word_document_answers() {
 #[test]
 fn a_picture_on_a_slide_answers() {
     if have_models("pictures on slides") {
-        check("pptx/pictures.pptx", "What is the night gate code?", "pictures › slide 2 picture 1", "KESTREL");
+        check(
+            "pptx/pictures.pptx",
+            "What is the night gate code?",
+            "pictures › slide 2 picture 1",
+            "KESTREL",
+        );
     }
 }
 

@@ -40,7 +40,8 @@ fn stem(path: &Path) -> String {
 }
 
 fn has_content(document: &ParsedDocument) -> bool {
-    let has_text = |unit: &zhiku_core::ParsedUnit| !unit.text.trim().is_empty() || unit.process == Process::Ocr;
+    let has_text =
+        |unit: &zhiku_core::ParsedUnit| !unit.text.trim().is_empty() || unit.process == Process::Ocr;
     document.units.iter().any(has_text) || !document.children.is_empty()
 }
 
@@ -50,7 +51,9 @@ fn check(folder: &Path, name: &str, bytes: &[u8], what: &str) {
     let (summary, document) = parse_with(&worker(), &path, None, &ParseLimits::default());
     match summary {
         Ok(_) => assert!(
-            has_content(&document) || document.warnings.iter().all(|warning| !warning.code.is_empty()) && !document.warnings.is_empty(),
+            has_content(&document)
+                || document.warnings.iter().all(|warning| !warning.code.is_empty())
+                    && !document.warnings.is_empty(),
             "{name} {what} is read as nothing and nobody is told"
         ),
         Err(err) => {
@@ -66,8 +69,11 @@ fn check(folder: &Path, name: &str, bytes: &[u8], what: &str) {
 fn a_cut_file_of_any_kind_ends_in_text_or_a_clear_reason() {
     let folder = tempfile::tempdir().expect("folder");
     for path in one_of_each_kind() {
-        let (name, bytes) = (path.file_name().expect("name").to_string_lossy(), std::fs::read(&path).expect("reads"));
-        for (part, keep) in [("a third", bytes.len() / 3), ("half", bytes.len() / 2), ("nine tenths", bytes.len() * 9 / 10)] {
+        let (name, bytes) =
+            (path.file_name().expect("name").to_string_lossy(), std::fs::read(&path).expect("reads"));
+        for (part, keep) in
+            [("a third", bytes.len() / 3), ("half", bytes.len() / 2), ("nine tenths", bytes.len() * 9 / 10)]
+        {
             check(folder.path(), &name, &bytes[..keep], &format!("cut to {part}"));
         }
     }
@@ -77,7 +83,8 @@ fn a_cut_file_of_any_kind_ends_in_text_or_a_clear_reason() {
 fn a_corrupted_file_of_any_kind_ends_in_text_or_a_clear_reason() {
     let folder = tempfile::tempdir().expect("folder");
     for path in one_of_each_kind() {
-        let (name, bytes) = (path.file_name().expect("name").to_string_lossy(), std::fs::read(&path).expect("reads"));
+        let (name, bytes) =
+            (path.file_name().expect("name").to_string_lossy(), std::fs::read(&path).expect("reads"));
         for start in [0, bytes.len() / 4, bytes.len() / 2] {
             let mut broken = bytes.clone();
             // A stretch of flipped bits behind the signature, as a bad sector leaves it.

@@ -67,7 +67,10 @@ fn a_sheet_of_100_megabytes_stays_within_the_workers_memory() {
         r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>"#,
     );
     zip.start_file("xl/worksheets/sheet1.xml", options).expect("a part");
-    write_all(&mut zip, r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"#);
+    write_all(
+        &mut zip,
+        r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"#,
+    );
     let (mut n_bytes, mut row) = (0, 0_u32);
     while n_bytes < 100 * 1024 * 1024 {
         row += 1;

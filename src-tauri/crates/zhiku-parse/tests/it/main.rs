@@ -5,7 +5,7 @@ mod fixtures;
 mod fuzz;
 mod hostile;
 mod large;
-mod pictures;
 mod pdf;
+mod pictures;
 mod support;
 mod worker;

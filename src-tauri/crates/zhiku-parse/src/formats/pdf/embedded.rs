@@ -130,7 +130,8 @@ fn collect(object: &PdfPageObject<'_>, outer: &[PdfMatrix], found: &mut Vec<Plac
     let Some(image) = object.as_image_object() else { return };
     let Ok(corners) = image.bounds() else { return };
     let corners = outer.iter().rev().fold(corners, |corners, matrix| corners.transform(*matrix));
-    let area = BBox([corners.left(), corners.bottom(), corners.right(), corners.top()].map(|side| side.value));
+    let area =
+        BBox([corners.left(), corners.bottom(), corners.right(), corners.top()].map(|side| side.value));
     let n_pixels = image.width().unwrap_or(0).max(image.height().unwrap_or(0)) as f32;
     let (w, h) = size(area);
     let digest = match image.get_raw_image() {

@@ -71,8 +71,12 @@ fn read(source: &Source<'_>) -> Result<(Whole, Vec<PartPicture>), ParseError> {
         let relation = id.foreign_attr("id");
         let slide = package.relations.iter().find(|found| Some(found.id.as_str()) == relation);
         let Some(path) = slide.map(|slide| slide.target.clone()) else { continue };
-        let mut reader =
-            SlideReader { package: &mut package, index: index as u32, authors: &authors, pictures: &mut pictures };
+        let mut reader = SlideReader {
+            package: &mut package,
+            index: index as u32,
+            authors: &authors,
+            pictures: &mut pictures,
+        };
         match reader.slide(&path) {
             Ok((mut units, mut warnings)) => {
                 whole.units.append(&mut units);
@@ -185,9 +189,7 @@ impl SlideReader<'_, '_> {
         shape.find_all("blip", &mut blips);
         for id in blips.into_iter().filter_map(|blip| blip.foreign_attr("embed")) {
             let place = Some(format!("slide {}", self.index + 1));
-            self.pictures.extend(
-                self.package.picture(relations, id).map(|part| PartPicture { place, part }),
-            );
+            self.pictures.extend(self.package.picture(relations, id).map(|part| PartPicture { place, part }));
         }
     }
 

@@ -47,10 +47,9 @@ pub(crate) fn unlock(bytes: Vec<u8>, name: &str, password: Option<&str>) -> Resu
     });
     opened.map_err(|refusal| match refusal {
         Refusal::WrongPassword => ParseError::WrongPassword { name: name.to_owned() },
-        Refusal::Unknown(how) => ParseError::Unsupported {
-            name: name.to_owned(),
-            detail: format!("Office ({how} encryption)"),
-        },
+        Refusal::Unknown(how) => {
+            ParseError::Unsupported { name: name.to_owned(), detail: format!("Office ({how} encryption)") }
+        }
         Refusal::Damaged(detail) => ParseError::damaged(name, detail),
     })
 }
@@ -137,7 +136,8 @@ mod tests {
 
     #[test]
     fn a_cut_or_changed_description_is_a_reason() {
-        let mut file = cfb::CompoundFile::open(Cursor::new(fixture("docx/password_芝麻.docx"))).expect("opens");
+        let mut file =
+            cfb::CompoundFile::open(Cursor::new(fixture("docx/password_芝麻.docx"))).expect("opens");
         let mut info = Vec::new();
         file.open_stream(INFO).expect("a stream").read_to_end(&mut info).expect("its bytes");
         for keep in [0, 7, 8, 40, info.len() / 2] {
@@ -150,7 +150,10 @@ mod tests {
             open(&[&info[..8], text.as_bytes()].concat(), vec![0; 64], "芝麻").expect_err("refused")
         };
         assert_eq!(changed("SHA512", "MD4"), Refusal::Unknown("MD4".to_owned()));
-        assert_eq!(changed("ChainingModeCBC", "ChainingModeCFB"), Refusal::Unknown("ChainingModeCFB".to_owned()));
+        assert_eq!(
+            changed("ChainingModeCBC", "ChainingModeCFB"),
+            Refusal::Unknown("ChainingModeCFB".to_owned())
+        );
         assert!(matches!(changed("spinCount=\"100000\"", "spinCount=\"4000000000\""), Refusal::Damaged(_)));
         assert!(matches!(changed("keyBits=\"256\"", "keyBits=\"77\""), Refusal::Damaged(_)));
     }

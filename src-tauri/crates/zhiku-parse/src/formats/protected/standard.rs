@@ -29,7 +29,8 @@ pub(super) fn decrypt(description: &[u8], package: &mut [u8], password: &[u8]) -
     let mut sealed = verifier.get(20..36).ok_or_else(cut)?.to_vec();
     let mut sealed_hash = verifier.get(40..72).ok_or_else(cut)?.to_vec();
     let key = key(&Hash::Sha1.spun(salt, password, N_TURNS));
-    let aes = key.get(..n_key).and_then(Aes::new).ok_or(Refusal::Damaged("its key has no possible length"))?;
+    let aes =
+        key.get(..n_key).and_then(Aes::new).ok_or(Refusal::Damaged("its key has no possible length"))?;
     aes.decrypt_ecb(&mut sealed);
     aes.decrypt_ecb(&mut sealed_hash);
     if Hash::Sha1.of(&[&sealed]) != sealed_hash[..HASH_BYTES] {
