@@ -1,7 +1,9 @@
 //! The real program from outside: the release stories, crashes, and what an office has beside text.
 
+mod bad_input;
 mod common;
 mod crash;
 mod office;
+mod passwords;
 mod pictures;
 mod story;
