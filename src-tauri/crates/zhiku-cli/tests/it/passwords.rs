@@ -15,7 +15,7 @@ struct Protected {
 }
 
 const DOCUMENTS: [Protected; 4] = [
-    Protected { fixture: "pdf/password_sesame.pdf", password: "sesame", words: "salary" },
+    Protected { fixture: "pdf/password_sesame.pdf", password: "sesame", words: "knows the password" },
     Protected { fixture: "docx/password_芝麻.docx", password: "芝麻", words: "调薪" },
     Protected { fixture: "xlsx/password_sesame.xlsx", password: "sesame", words: "Harbour" },
     Protected { fixture: "pptx/password_sesame.pptx", password: "sesame", words: "merger" },

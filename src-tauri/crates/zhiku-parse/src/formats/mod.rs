@@ -28,6 +28,7 @@ mod render;
 mod robustness;
 mod rtf;
 mod sheet;
+mod stretch;
 mod subtitles;
 mod table;
 mod text;
