@@ -152,7 +152,9 @@ impl Running {
         };
         let mut child = command.to_command().spawn().map_err(io_error)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (sender, frames) = sync_channel(8);
+        // A page as a picture is larger than all else together.
+        let n_waiting = if matches!(request.task, Task::Pictures { .. }) { 1 } else { 8 };
+        let (sender, frames) = sync_channel(n_waiting);
         // From here on the child is killed by the drop of this value, whatever happens.
         let mut running = Self { child, frames, stderr: None };
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {

@@ -15,7 +15,7 @@ mod parse;
 pub(crate) mod protocol;
 mod sandbox;
 
-pub use ask::{read_picture, read_unit};
+pub use ask::{read_picture, read_pictures, read_unit};
 pub use command::{ParseLimits, ParseRequest, WorkerCommand};
 pub use parse::parse_file;
 

@@ -148,7 +148,11 @@ impl Parse<'_> {
             Frame::Done(summary) => return Ok(Step::Stop(Some(summary))),
             Frame::Failed(err) => return Err(err),
             Frame::Child { name, bytes, embedded, .. } => self.child(ChildFile { name, bytes, embedded })?,
-            Frame::PageCount(_) | Frame::UnitStarted(_) | Frame::Text(_) | Frame::Picture { .. } => {}
+            Frame::PageCount(_)
+            | Frame::UnitStarted(_)
+            | Frame::Text(_)
+            | Frame::Picture { .. }
+            | Frame::NoPicture(_) => {}
         }
         Ok(Step::GoOn)
     }

@@ -34,9 +34,16 @@ pub(super) struct Request {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
-    Parse { start_unit: u32 },
-    ReadAt { locator: Locator },
-    Picture { locator: Locator },
+    Parse {
+        start_unit: u32,
+    },
+    ReadAt {
+        locator: Locator,
+    },
+    /// Answered in order, each with a picture or why there is none.
+    Pictures {
+        places: Vec<Locator>,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,13 +65,14 @@ pub(super) enum Frame {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
-    /// The answer to [`Task::Picture`]; the pixels follow.
+    /// A picture of [`Task::Pictures`]; the pixels follow.
     Picture {
         frame: PictureFrame,
         n_bytes: u64,
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    NoPicture(ParseError),
     Done(ParsedSummary),
     Failed(ParseError),
 }
