@@ -5,7 +5,7 @@ use zhiku_core::{BBox, Locator, ParsedUnit, Trust, char_slice, sentences};
 use zhiku_parse::ParseError;
 use zhiku_parse::worker::{ParseLimits, ParseRequest, read_picture, read_pictures};
 
-use crate::support::{fixture, parse, worker};
+use crate::support::{fixture, parse, small_pdf, worker};
 
 fn label(unit: &ParsedUnit) -> &str {
     let Locator::Page { page_label, .. } = &unit.locator else { panic!("{:?}", unit.locator) };
