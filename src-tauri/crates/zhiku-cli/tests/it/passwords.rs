@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{Zhiku, in_root, text};
+use crate::common::{Zhiku, have_models, in_root, text};
 
 /// A protected document, its password, and words that are in it.
 struct Protected {
@@ -70,6 +70,24 @@ fn a_protected_document_waits_until_the_right_password_is_given() {
         assert_eq!(listed["documents"].as_array().map(Vec::len), Some(1), "{listed}");
         assert_eq!(listed["documents"][0]["failure"], Value::Null, "{listed}");
     }
+}
+
+/// Its pages are drawn after the text lane is done with the file: the password must still be there.
+#[test]
+fn a_protected_scan_is_read_with_its_password() {
+    if !have_models("reading of protected scans") {
+        return;
+    }
+    let (zhiku, path) = (Zhiku::new(), in_root("fixtures/documents/pdf/password_scan.pdf"));
+    let (lines, code) = zhiku.lines_with(&["import", "--password-stdin", text(&path)], "scan\n");
+    assert_eq!(code, Some(0), "{lines:?}");
+    let hit = &zhiku.json(&["search", "Quarantine depot hall", "--mode", "lexical"])["hits"][0];
+    assert_eq!(
+        (&hit["locator"]["kind"], &hit["locator"]["page_index"]),
+        (&"page".into(), &0.into()),
+        "{hit}"
+    );
+    assert!(n_hits(&zhiku, "Marwick") > 0);
 }
 
 #[test]
