@@ -71,11 +71,13 @@ fn a_sheet_of_100_megabytes_stays_within_the_workers_memory() {
         &mut zip,
         r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"#,
     );
+    let note =
+        "with relief valve, gasket set and manual, kept in the second hall beside the gate; ".repeat(12);
     let (mut n_bytes, mut row) = (0, 0_u32);
     while n_bytes < 100 * 1024 * 1024 {
         row += 1;
         let text = format!(
-            r#"<row r="{row}"><c r="A{row}"><v>{row}</v></c><c r="B{row}" t="inlineStr"><is><t>Hydraulic pump {row} with relief valve, gasket set and manual, kept in the second hall beside the gate</t></is></c></row>"#
+            r#"<row r="{row}"><c r="A{row}"><v>{row}</v></c><c r="B{row}" t="inlineStr"><is><t>Hydraulic pump {row} {note}</t></is></c></row>"#
         );
         n_bytes += text.len();
         write_all(&mut zip, &text);
