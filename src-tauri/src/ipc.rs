@@ -48,6 +48,7 @@ pub fn builder() -> Builder<Wry> {
             library::work_pause,
             library::import_chosen,
             library::document_retry,
+            library::document_unlock,
             library::document_remove,
             ask::conversations,
             ask::conversation_turns,

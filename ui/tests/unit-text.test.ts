@@ -16,6 +16,15 @@ describe("a unit's text", () => {
     }
   });
 
+  it("takes nothing between fences for a heading, a list or a table", () => {
+    const code = "```\n# install\n\n- x | y\n| a |\n```\n# Next\n```";
+    expect(parseUnitText(code).map((block) => block.kind)).toEqual(["code", "code", "code", "code", "heading", "paragraph"]);
+    const characters = [...code];
+    for (const block of parseUnitText(code)) {
+      for (const { text: words, start, end } of stretches(block)) expect(characters.slice(start, end).join("")).toBe(words);
+    }
+  });
+
   it("leaves the rule below a table's head out", () => {
     const table = parseUnitText(text).at(-1);
     expect(table?.kind === "table" && table.rows.map((row) => row.map((cell) => cell.text))).toEqual([["城市", "上限"], ["北京", "800"]]);

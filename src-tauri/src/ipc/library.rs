@@ -163,6 +163,19 @@ pub(super) async fn document_retry(app: AppHandle, document: String) -> Result<(
     Ok(())
 }
 
+/// Opens a document that waits for its password; whether it was right shows in the document's state.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn document_unlock(
+    app: AppHandle,
+    document: String,
+    password: String,
+) -> Result<(), IpcError> {
+    blocking(&app, move |session| Ok(session.unlock(id(&document, "document")?, password)?)).await?;
+    invalidate(&app, &[Tag::Library, Tag::Work]);
+    Ok(())
+}
+
 #[tauri::command]
 #[specta::specta]
 pub(super) async fn document_remove(app: AppHandle, document: String) -> Result<(), IpcError> {

@@ -41,7 +41,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Models(ModelsCommand),
     /// Read one file without a vault.
-    Parse { file: PathBuf },
+    Parse {
+        file: PathBuf,
+        /// The file's password is the first line of standard input.
+        #[arg(long)]
+        password_stdin: bool,
+    },
     /// Write down what is said in a sound or video file, with times.
     Transcribe { file: PathBuf },
     /// Bring files and folders into the vault.
@@ -51,6 +56,9 @@ pub(crate) enum Command {
         /// Return as soon as words can be searched; vectors follow at the next import.
         #[arg(long)]
         lexical_only: bool,
+        /// The first line of standard input opens the files that need a password; it is not kept.
+        #[arg(long)]
+        password_stdin: bool,
     },
     /// Documents with their state.
     List,

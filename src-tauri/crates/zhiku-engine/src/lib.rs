@@ -23,7 +23,7 @@ pub use doctor::{Check, CheckState, Diagnosis};
 pub use engine::{Engine, EngineConfig};
 pub use error::{EngineError, Result};
 pub use evaluate::{AnswersReport, PageSet, RetrievalSet};
-pub use library::ImportedFile;
+pub use library::{ImportedFile, awaits_password};
 pub use models::{ModelEntry, ModelState, Models};
 pub use people::RuleChange;
 pub use providers::{KeyState, ProviderStatus};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use zhiku_core::{DocumentId, JobId, Reason};
+use zhiku_core::{DocumentId, DocumentState, JobId, Reason};
 use zhiku_ingest::{Imported, files_below, import_path};
 use zhiku_vault::{
-    DocumentDetail, DocumentFilter, DocumentSummary, Job, Receipt, RegisterOutcome, VersionRef,
+    DocumentDetail, DocumentFilter, DocumentSummary, Job, Receipt, RegisterOutcome, VersionDetail, VersionRef,
 };
 
 use crate::error::{EngineError, Result};
@@ -87,6 +87,33 @@ impl Session {
         Ok(())
     }
 
+    /// Opens a document that waits for its password and reads it. The password stays in memory, and only until the document
+    /// is read; a wrong one leaves the document waiting.
+    pub fn unlock(&self, document: DocumentId, password: String) -> Result<()> {
+        let scope = self.scope()?;
+        let pipeline = self.pipeline()?;
+        let shown = self.vault().show(&scope, document)?;
+        let version = VersionRef { document, version: shown.summary.newest };
+        let waits = |found: &VersionDetail| {
+            found.version == version.version
+                && found.state == DocumentState::Failed
+                && found.failure.as_ref().is_some_and(|failure| awaits_password(&failure.reason))
+        };
+        if !shown.versions.iter().any(waits) {
+            return Err(EngineError::invalid(format!(
+                "{} does not wait for a password",
+                shown.summary.title
+            )));
+        }
+        pipeline.give_password(version, password);
+        if let Err(error) = self.vault().retry_version(&scope, version) {
+            pipeline.forget_password(version);
+            return Err(error.into());
+        }
+        pipeline.wake();
+        Ok(())
+    }
+
     pub fn cancel_import(&self, job: JobId) -> Result<()> {
         Ok(self.vault().cancel_job(&self.scope()?, job)?)
     }
@@ -117,6 +144,11 @@ impl Session {
             ))),
         }
     }
+}
+
+/// Whether a document failed for want of the right password.
+pub fn awaits_password(reason: &Reason) -> bool {
+    matches!(&*reason.code, "password_required" | "wrong_password")
 }
 
 fn taken(path: PathBuf, version: VersionRef, outcome: RegisterOutcome, queued: bool) -> ImportedFile {

@@ -40,14 +40,19 @@ pub struct TranscriptSegment {
 
 impl Engine {
     /// Reads one file without a vault, scans and pictures included where the models are there.
-    pub fn parse(&self, file: &Path, cancel: &CancellationToken) -> Result<ParseReport> {
+    pub fn parse(
+        &self,
+        file: &Path,
+        password: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Result<ParseReport> {
         let limits = ParseLimits::default();
-        let mut report = zhiku_parse::report::parse_report(&self.worker(), file, None, &limits, cancel)?;
+        let mut report = zhiku_parse::report::parse_report(&self.worker(), file, password, &limits, cancel)?;
         if report.units.iter().any(awaits) {
             match self.models().reader() {
                 Ok(reader) => {
                     for unit in report.units.iter_mut().filter(|unit| awaits(unit)) {
-                        self.read(file, unit, reader.as_ref(), cancel)?;
+                        self.read(file, password, unit, reader.as_ref(), cancel)?;
                     }
                 }
                 Err(error) => tracing::warn!(%error, "scans and pictures were not read"),
@@ -59,12 +64,13 @@ impl Engine {
     fn read(
         &self,
         file: &Path,
+        password: Option<&str>,
         unit: &mut ReportUnit,
         reader: &dyn TextRecognizer,
         cancel: &CancellationToken,
     ) -> Result<()> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let request = ParseRequest { name: &name, password: None, start_unit: 0 };
+        let request = ParseRequest { name: &name, password, start_unit: 0 };
         let limits = ParseLimits::default();
         let drawn = read_picture(&self.worker(), file, &request, &unit.locator, &limits, cancel)?;
         let ctx = context(cancel);

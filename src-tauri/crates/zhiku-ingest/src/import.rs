@@ -1,7 +1,7 @@
 //! Taking a file in: recognise it, store its bytes, register the source, queue the work.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use zhiku_core::{
@@ -95,6 +95,11 @@ pub fn import_passage(vault: &Vault, scope: &Scope, passage: &Passage<'_>) -> Re
 
 fn recognise(path: &Path) -> Result<DocumentKind, Reason> {
     let mut head = Vec::new();
+    // Opening a pipe would wait for somebody to write to it.
+    let is_file = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?.is_file();
+    if !is_file {
+        return Err(unreadable(path, &ErrorKind::InvalidInput.into()));
+    }
     File::open(path)
         .and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut head))
         .map_err(|error| unreadable(path, &error))?;
@@ -122,4 +127,40 @@ pub(crate) fn file_name(path: &Path) -> String {
 fn title_of(path: &Path) -> String {
     let title = path.file_stem().map(|stem| stem.to_string_lossy().trim().to_owned()).unwrap_or_default();
     if title.is_empty() { file_name(path) } else { title }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &Path, detail: &str) {
+        let reason = recognise(path).expect_err("refused");
+        assert_eq!((&*reason.code, reason.args["detail"].as_str()), ("file_unreadable", detail));
+        assert_eq!(reason.args["name"], file_name(path));
+    }
+
+    #[test]
+    fn what_is_gone_or_no_file_is_told_by_its_name() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        check(&dir.path().join("gone.pdf"), "entity not found");
+        check(dir.path(), "invalid input parameter");
+        #[cfg(target_os = "linux")]
+        check(Path::new("/dev/zero"), "invalid input parameter");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_permission_is_told_by_its_name() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path().join("salaries.pdf");
+        std::fs::write(&path, "%PDF-1.4").expect("writes");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("sets");
+        if File::open(&path).is_ok() {
+            eprintln!("skipped: an administrator may read every file");
+            return;
+        }
+        check(&path, "permission denied");
+    }
 }

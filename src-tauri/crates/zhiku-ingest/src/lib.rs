@@ -12,6 +12,7 @@ mod halt;
 mod import;
 mod media_kind;
 mod media_stage;
+mod passwords;
 mod pictures;
 mod pipeline;
 mod progress;

@@ -13,6 +13,7 @@ use zhiku_parse::chunker::ChunkOptions;
 use zhiku_parse::worker::{ParseLimits, WorkerCommand};
 use zhiku_vault::{Job, JobKind, Progress, Vault, VaultError, VersionRef};
 
+use crate::passwords::Passwords;
 use crate::progress::ImportProgress;
 use crate::{recognition_lane, text_lane, vector_lane};
 
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) vault: Vault,
     pub(crate) config: PipelineConfig,
     pub(crate) models: ModelSources,
+    pub(crate) passwords: Passwords,
     /// Ends whatever runs now; set once, when the pipeline stops.
     pub(crate) stop: CancellationToken,
     state: Mutex<State>,
@@ -79,6 +81,7 @@ impl Pipeline {
             vault,
             config,
             models,
+            passwords: Passwords::default(),
             stop: CancellationToken::new(),
             state: Mutex::new(State { queue_signs: 1, text_lane_busy: true, ..State::default() }),
             changed: Condvar::new(),
@@ -103,6 +106,16 @@ impl Pipeline {
         state.text_lane_busy = true;
         drop(state);
         self.shared.changed.notify_all();
+    }
+
+    /// What opens a version's file. Call before its job is queued again; it is forgotten when the job ends.
+    pub fn give_password(&self, version: VersionRef, password: String) {
+        self.shared.passwords.keep(version, password);
+    }
+
+    /// Takes a password back, because the job was not queued.
+    pub fn forget_password(&self, version: VersionRef) {
+        self.shared.passwords.forget(version);
     }
 
     /// Call when a model may have become available: what waited for it goes on.
@@ -314,6 +327,7 @@ impl Shared {
         stage: JobStage,
         reason: Option<Reason>,
     ) {
+        self.passwords.forget(version);
         self.tell(ImportProgress { version, state, stage, done: 0, total: 0, reason, settled: true });
     }
 

@@ -40,6 +40,8 @@ impl Ready {
         match guarded(|| shared.vault.publish_lexical(&versions)) {
             Ok(Ok(outcomes)) => {
                 for (job, outcome) in jobs.iter().zip(&outcomes) {
+                    // All that is in the file was read.
+                    shared.passwords.forget(job.version);
                     let state = match outcome {
                         PublishOutcome::Published => DocumentState::Published,
                         PublishOutcome::AwaitsVectors => DocumentState::Ready,

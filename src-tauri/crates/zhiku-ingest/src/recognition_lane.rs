@@ -4,13 +4,14 @@
 use zhiku_core::model::{ModelError, Priority};
 use zhiku_core::recognition::TextRecognizer;
 use zhiku_core::{DocumentKind, DocumentState, ErrorCode, JobStage, Process, Reason, RunContext};
+use zhiku_parse::picture::SourcePicture;
 use zhiku_vault::{Job, Recognized, UnitRow};
 
 use crate::chunk_stage::chunks;
 use crate::guard::guarded;
 use crate::halt::{Halt, at};
 use crate::media_stage;
-use crate::pictures::picture_of;
+use crate::pictures::{PER_PROCESS, draw};
 use crate::pipeline::Shared;
 use crate::ready::Ready;
 use crate::recognized_text::compose;
@@ -58,13 +59,17 @@ fn scans(shared: &Shared, job: &Job) -> Result<(), Halt> {
     let awaiting: Vec<&UnitRow> = rows.iter().filter(|row| awaits(row)).collect();
     let reader = (shared.models.reader)().map_err(|error| unavailable(&error))?;
     let before = total.saturating_sub(awaiting.len() as u32);
-    for (done, row) in (before..).zip(awaiting) {
-        shared.progress(job, DocumentState::Parsing, STAGE, done, total);
-        if !shared.may_go_on(job) {
-            return Err(Halt::TakenBack);
-        }
-        let read = read_unit(shared, job, row, reader.as_ref())?;
-        shared.vault.store_recognized(job.version, row.unit_id, &read).map_err(at(STAGE))?;
+    let mut done = before;
+    for rows in awaiting.chunks(PER_PROCESS) {
+        draw(shared, job, rows, &mut |row, picture| {
+            shared.progress(job, DocumentState::Parsing, STAGE, done, total);
+            if !shared.may_go_on(job) {
+                return Err(Halt::TakenBack);
+            }
+            let read = read_unit(shared, picture, reader.as_ref())?;
+            done += 1;
+            shared.vault.store_recognized(job.version, row.unit_id, &read).map_err(at(STAGE))
+        })?;
     }
     Ok(())
 }
@@ -83,11 +88,10 @@ pub(crate) fn unavailable(error: &ModelError) -> Halt {
 
 fn read_unit(
     shared: &Shared,
-    job: &Job,
-    row: &UnitRow,
+    drawn: Option<SourcePicture>,
     reader: &dyn TextRecognizer,
 ) -> Result<Recognized, Halt> {
-    let Some(drawn) = picture_of(shared, job, row)? else {
+    let Some(drawn) = drawn else {
         return Ok(Recognized { text: String::new(), layout: None, confidence: 0.0 });
     };
     let ctx = RunContext { cancel: shared.stop.child_token(), ..RunContext::background() };

@@ -11,6 +11,7 @@ use crate::chunk_stage::chunks;
 use crate::guard::guarded;
 use crate::halt::{Halt, at};
 use crate::import::{PARSE_VERSION, kind_of};
+use crate::passwords::text;
 use crate::pipeline::{Shared, needs_text};
 use crate::ready::Ready;
 
@@ -69,7 +70,8 @@ fn parse(shared: &Shared, job: &Job) -> Result<(), Halt> {
     let first = vault.staged_units(job.version).map_err(at(JobStage::Parse))?;
     let warnings = vault.staged_warnings(job.version).map_err(at(JobStage::Parse))?;
     let mut sink = StagingSink::new(shared, job, first, warnings);
-    let request = ParseRequest { name: &name, password: None, start_unit: first };
+    let password = shared.passwords.of(job.version);
+    let request = ParseRequest { name: &name, password: text(password.as_ref()), start_unit: first };
     let cancel = sink.cancel.clone();
     let config = &shared.config;
     let parsed = parse_file(&config.worker, &path, &request, &config.limits, &cancel, &mut sink);

@@ -10,7 +10,16 @@ pub fn files_below(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut pending = vec![path.to_owned()];
     while let Some(dir) = pending.pop() {
-        for entry in std::fs::read_dir(&dir)? {
+        let entries = match std::fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if dir == path => return Err(error),
+            // A folder without permission is told like a file; what is beside it is not affected.
+            Err(_) => {
+                files.push(dir);
+                continue;
+            }
+        };
+        for entry in entries {
             let entry = entry?;
             let kind = entry.file_type()?;
             let name = entry.file_name();

@@ -54,6 +54,24 @@ impl PictureFrame {
             ay.max(by).clamp(0.0, height),
         ])
     }
+
+    /// A box of the source in pixels of the picture: the way back of [`Self::to_source`].
+    pub fn to_pixels(self, source: BBox) -> BBox {
+        let [width, height] = self.page_size;
+        let shown = if self.quarter_turns.is_multiple_of(2) { [width, height] } else { [height, width] };
+        let scale = [0, 1].map(|axis| self.picture_size[axis] as f32 / shown[axis].max(f32::EPSILON));
+        let [x0, y0, x1, y1] = source.0;
+        let [(ax, ay), (bx, by)] = [(x0, y0), (x1, y1)].map(|(x, y)| {
+            let (x, y) = match self.quarter_turns & 3 {
+                0 => (x, y),
+                1 => (height - y, x),
+                2 => (width - x, height - y),
+                _ => (y, width - x),
+            };
+            (x * scale[0], y * scale[1])
+        });
+        BBox([ax.min(bx), ay.min(by), ax.max(bx), ay.max(by)])
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +82,9 @@ mod tests {
     fn check(quarter_turns: u8, expect: [f32; 4]) {
         let picture_size = if quarter_turns.is_multiple_of(2) { [200, 400] } else { [400, 200] };
         let frame = PictureFrame { page_size: [100.0, 200.0], picture_size, quarter_turns };
-        assert_eq!(frame.to_source(BBox([20.0, 10.0, 60.0, 30.0])), BBox(expect));
+        let pixels = BBox([20.0, 10.0, 60.0, 30.0]);
+        assert_eq!(frame.to_source(pixels), BBox(expect));
+        assert_eq!(frame.to_pixels(BBox(expect)), pixels);
     }
 
     #[test]

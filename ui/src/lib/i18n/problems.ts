@@ -40,8 +40,8 @@ const words: Record<string, Record<Locale, ProblemWords>> = {
     en: { happened: "A local model stopped unexpectedly.", todo: "It reloads by itself, please try again. Your documents are safe." },
   },
   password_required: {
-    zh: { happened: "这个文件有密码保护。", todo: "请去掉密码后再添加。" },
-    en: { happened: "This file is protected by a password.", todo: "Remove the password and add it again." },
+    zh: { happened: "这个文件有密码保护。", todo: "请在资料列表中输入密码；密码不会保存。" },
+    en: { happened: "This file is protected by a password.", todo: "Enter the password in the list of documents; it is not kept." },
   },
   unsupported_format: {
     zh: { happened: "还不支持这种文件。", todo: "可以添加 PDF、Word、Markdown、网页、文本和 CSV 文件。" },

@@ -153,12 +153,12 @@ export const reasons: Record<string, Words> = {
     en: "“{name}” cannot be read. Check that it is still there and that you may open it.",
   },
   password_required: {
-    zh: "“{name}”有密码保护。请去掉密码后重新添加。",
-    en: "“{name}” is protected by a password. Remove it and add the file again.",
+    zh: "“{name}”有密码保护。请输入密码来读取，密码不会保存。",
+    en: "“{name}” is protected by a password. Enter it to have the file read; it is not kept.",
   },
   wrong_password: {
-    zh: "“{name}”的密码不正确。",
-    en: "The password of “{name}” is not right.",
+    zh: "“{name}”的密码不正确。请重新输入。",
+    en: "The password of “{name}” is not right. Enter it again.",
   },
   file_damaged: {
     zh: "“{name}”已损坏。请用原来的软件打开并重新保存，然后再添加。",
@@ -227,6 +227,10 @@ export const reasons: Record<string, Words> = {
   page_truncated: {
     zh: "这一页内容过多，只读取了前一部分。",
     en: "This page has more text than is read; the rest was left out.",
+  },
+  pictures_left_out: {
+    zh: "文档里的图片过多或过大，有一部分没有读取文字。",
+    en: "The document has more or larger pictures than are read; the words in some of them were left out.",
   },
   part_unreadable: {
     zh: "文档的一部分没能读取。",

@@ -42,6 +42,8 @@ export interface Api {
   /** Opens the system's dialog (or takes the sample) and imports what was chosen; `null` when nothing was. */
   importChosen(choice: ImportChoice): Promise<ImportReceipt | null>;
   documentRetry(document: string): Promise<void>;
+  /** Opens a document that waits for its password; whether it was right shows in the document's state. */
+  documentUnlock(document: string, password: string): Promise<void>;
   documentRemove(document: string): Promise<void>;
 
   conversations(): Promise<ConversationRow[]>;

@@ -32,6 +32,8 @@ export const commands = {
 	/**  Lets the person choose in the system's dialog, or takes the sample; nothing when nothing was chosen. */
 	importChosen: (choice: ImportChoice) => __TAURI_INVOKE<ImportReceipt | null>("import_chosen", { choice }),
 	documentRetry: (document: string) => __TAURI_INVOKE<null>("document_retry", { document }),
+	/**  Opens a document that waits for its password; whether it was right shows in the document's state. */
+	documentUnlock: (document: string, password: string) => __TAURI_INVOKE<null>("document_unlock", { document, password }),
 	documentRemove: (document: string) => __TAURI_INVOKE<null>("document_remove", { document }),
 	conversations: () => __TAURI_INVOKE<ConversationRow[]>("conversations"),
 	/**  The turns of a conversation, oldest first. */

@@ -176,6 +176,13 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
       return { accepted: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported", { name: "archive.zip", format: "ZIP" }) }] };
     },
     documentRetry: async () => tell("library"),
+    async documentUnlock(document, password) {
+      const failure = { reason: reason("wrong_password", { name: "Travel policy.pdf" }), retryable: true };
+      rows = rows.map((row) => {
+        if (row.document !== document) return row;
+        return password === "sesame" ? { ...row, state: "published", searchable: "hybrid", failure: null } : { ...row, failure };
+      });
+    },
     async documentRemove(document) {
       rows = rows.filter((row) => row.document !== document);
     },

@@ -38,6 +38,7 @@ export const tauriApi: Api = {
   workPause: (paused) => nothing(commands.workPause(paused)),
   importChosen: (choice) => call(commands.importChosen(choice)),
   documentRetry: (document) => nothing(commands.documentRetry(document)),
+  documentUnlock: (document, password) => nothing(commands.documentUnlock(document, password)),
   documentRemove: (document) => nothing(commands.documentRemove(document)),
 
   conversations: () => call(commands.conversations()),

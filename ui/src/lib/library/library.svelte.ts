@@ -89,6 +89,10 @@ class Library {
     await this.#act(() => api().documentRetry(document));
   }
 
+  async unlock(document: string, password: string): Promise<void> {
+    await this.#act(() => api().documentUnlock(document, password));
+  }
+
   async remove(document: string): Promise<void> {
     await this.#act(() => api().documentRemove(document));
     this.selected.delete(document);

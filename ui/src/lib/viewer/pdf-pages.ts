@@ -11,6 +11,12 @@ export interface PageInView {
   total: number;
 }
 
+/** A file that its password opens; `wrong` after one that did not. */
+export interface Lock {
+  wrong: boolean;
+  open: (password: string) => void;
+}
+
 export interface Target {
   page_index: number;
   boxes: readonly Box[];
@@ -48,9 +54,12 @@ export class PdfPages {
     size: number,
     onpage: (page: PageInView) => void,
     onfailure: (thrown: unknown) => void,
+    onlocked: (lock: Lock) => void,
   ): Promise<PdfPages> {
     const library = await pdf();
     const task = await openPdf(library, mediaRef, size, onfailure);
+    const wrong = library.lib.PasswordResponses.INCORRECT_PASSWORD;
+    task.onPassword = (open: Lock["open"], why: number) => onlocked({ wrong: why === wrong, open });
     const opened = await task.promise;
     return new PdfPages(library, container, task, opened, await opened.getPageLabels(), onpage);
   }

@@ -1,6 +1,7 @@
 /**
  * The text of a unit as blocks, by the conventions that all parsers share: one paragraph, list item or table row per line,
- * headings as `# `, items as `- ` or `1. ` with two spaces of indent per level, rows as `| a | b |`. Every stretch of text
+ * headings as `# `, items as `- ` or `1. ` with two spaces of indent per level, rows as `| a | b |`, code between lines of
+ * three backticks. Every stretch of text
  * keeps its character position in the unit (Unicode scalar values), so a quotation can be found again.
  */
 export interface Stretch {
@@ -14,12 +15,14 @@ export interface Stretch {
 export type UnitBlock =
   | { kind: "heading"; level: number; text: Stretch }
   | { kind: "paragraph"; text: Stretch }
+  | { kind: "code"; text: Stretch }
   | { kind: "item"; depth: number; marker: string; text: Stretch }
   | { kind: "table"; rows: Stretch[][]; start: number; end: number };
 
 const headingLine = /^(#{1,6}) (.*)$/u;
 const itemLine = /^( *)(- |\d+[.)] )(.*)$/u;
 const rowLine = /^\|.*\|$/u;
+const fence = "```";
 const ruleLine = /^\|(?: *:?-{3,}:? *\|)+$/u;
 
 function length(text: string): number {
@@ -34,11 +37,17 @@ function stretch(text: string, start: number): Stretch {
 
 export function parseUnitText(text: string): UnitBlock[] {
   const blocks: UnitBlock[] = [];
+  const lines = text.split("\n");
   let at = 0;
-  for (const line of text.split("\n")) {
+  let inCode = false;
+  for (const [index, line] of lines.entries()) {
     const last = blocks.at(-1);
     const end = at + length(line);
-    if (rowLine.test(line)) {
+    if (line === fence && (inCode || lines.includes(fence, index + 1))) {
+      inCode = !inCode;
+    } else if (inCode) {
+      blocks.push({ kind: "code", text: stretch(line, at) });
+    } else if (rowLine.test(line)) {
       if (last?.kind === "table" && last.end + 1 === at) {
         if (!(last.rows.length === 1 && ruleLine.test(line))) last.rows.push(rowCells(line, at));
         last.end = end;

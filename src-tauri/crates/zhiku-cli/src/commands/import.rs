@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use zhiku_core::{DocumentState, JobStage, Searchable};
-use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, VersionRef};
+use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, VersionRef, awaits_password};
 
+use super::password::Opener;
 use super::{Result, cancel_on_interrupt, engine, owner};
 use crate::args::Global;
 use crate::output::{Output, bar, remark};
@@ -15,8 +16,13 @@ use crate::output::{Output, bar, remark};
 /// Some files failed.
 const DONE_IN_PART: u8 = 3;
 
-pub(super) fn parse(global: &Global, file: &Path, output: &Output) -> Result<ExitCode> {
-    let report = engine(global)?.parse(file, &cancel_on_interrupt())?;
+pub(super) fn parse(
+    global: &Global,
+    file: &Path,
+    password: Option<&str>,
+    output: &Output,
+) -> Result<ExitCode> {
+    let report = engine(global)?.parse(file, password, &cancel_on_interrupt())?;
     let texts = || report.units.iter().map(|unit| unit.text.as_str()).collect::<Vec<_>>().join("\n\n");
     output.result(&json!(report), texts);
     Ok(ExitCode::SUCCESS)
@@ -39,6 +45,7 @@ pub(super) fn import(
     global: &Global,
     paths: &[PathBuf],
     lexical_only: bool,
+    mut opener: Opener,
     output: &Output,
 ) -> Result<ExitCode> {
     let session = owner(global)?;
@@ -61,6 +68,9 @@ pub(super) fn import(
     while open > 0 {
         let Ok(step) = progress.recv() else { break };
         let Some(path) = watched.get(&step.version) else { continue };
+        if opener.open(&session, &step)? {
+            continue;
+        }
         output.line(&line(path, &step), || settled_text(path, &step));
         show(&bar, path, &step);
         let searchable = step.stage == JobStage::PublishLexical;
@@ -133,7 +143,11 @@ fn settled_text(path: &Path, step: &ImportProgress) -> Option<String> {
     if !step.settled {
         return None;
     }
-    let reason = step.reason.as_ref().map(|reason| format!(": {}", reason_text(reason))).unwrap_or_default();
+    let mut reason =
+        step.reason.as_ref().map(|reason| format!(": {}", reason_text(reason))).unwrap_or_default();
+    if step.reason.as_ref().is_some_and(awaits_password) {
+        reason.push_str("; import it again with --password-stdin");
+    }
     Some(format!("{:<10} {}{reason}", step.state.as_str(), path.display()))
 }
 

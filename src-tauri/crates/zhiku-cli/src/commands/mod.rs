@@ -6,6 +6,7 @@ mod eval;
 mod import;
 mod library;
 mod models;
+mod password;
 mod people;
 mod provider;
 
@@ -25,9 +26,14 @@ pub(crate) fn run(cli: Cli, output: &Output) -> Result<ExitCode> {
     match cli.command {
         Command::Doctor => doctor::doctor(global, output),
         Command::Models(command) => models::models(global, command, output),
-        Command::Parse { file } => import::parse(global, &file, output),
+        Command::Parse { file, password_stdin } => {
+            import::parse(global, &file, password::from_stdin(password_stdin)?.as_deref(), output)
+        }
         Command::Transcribe { file } => import::transcribe(global, &file, output),
-        Command::Import { paths, lexical_only } => import::import(global, &paths, lexical_only, output),
+        Command::Import { paths, lexical_only, password_stdin } => {
+            let opener = password::Opener::new(password::from_stdin(password_stdin)?);
+            import::import(global, &paths, lexical_only, opener, output)
+        }
         Command::List => library::list(global, output),
         Command::Show { document } => library::show(global, &document, output),
         Command::Versions { document } => library::versions(global, &document, output),

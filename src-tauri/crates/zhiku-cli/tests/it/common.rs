@@ -1,7 +1,8 @@
 //! Running the real program in a home of its own.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,13 +44,37 @@ impl Zhiku {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The JSON object that a failing command prints.
+    pub(crate) fn json_error(&self, args: &[&str]) -> Value {
+        let output = self.run(args);
+        assert!(!output.status.success(), "{args:?}");
+        serde_json::from_slice(&output.stdout).expect("an error is JSON")
+    }
+
+    /// The JSON lines that a command prints whose standard input is `input`.
+    pub(crate) fn lines_with(&self, args: &[&str], input: &str) -> (Vec<Value>, Option<i32>) {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it listens");
+        let output = child.wait_with_output().expect("the program ends");
+        json_lines(&output)
+    }
+
     /// The JSON lines that a command prints, whatever its exit code.
     pub(crate) fn lines(&self, args: &[&str]) -> (Vec<Value>, Option<i32>) {
-        let output = self.run(args);
-        let text = String::from_utf8_lossy(&output.stdout);
-        let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
-        (lines, output.status.code())
+        json_lines(&self.run(args))
     }
+}
+
+fn json_lines(output: &Output) -> (Vec<Value>, Option<i32>) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+    (lines, output.status.code())
 }
 
 /// A place below the checkout's root.

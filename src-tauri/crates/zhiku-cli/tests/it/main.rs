@@ -1,8 +1,11 @@
 //! The real program from outside: the release stories, crashes, and what an office has beside text.
 
+mod bad_input;
 mod common;
 mod crash;
 mod office;
+mod passwords;
+mod pictures;
 mod scanned_copy;
 mod scanner;
 mod story;

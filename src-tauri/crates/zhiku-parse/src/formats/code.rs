@@ -5,7 +5,8 @@
 use zhiku_core::{DocumentKind, Locator, ParsedUnit, UnitKind};
 
 use super::render::text_unit;
-use super::whole::{Whole, decode_source, no_such_place, slice_chars};
+use super::stretch::{read_stretch, stretch};
+use super::whole::{Whole, decode_source};
 use crate::detect::extension;
 use crate::encoding::looks_like_text;
 use crate::error::ParseError;
@@ -129,13 +130,7 @@ impl DocumentParser for Code {
     }
 
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
-        let Locator::Chars { char_start, char_end } = locator else {
-            return Err(no_such_place(source, locator));
-        };
-        let (decoded, _) = decode_source(source, None)?;
-        slice_chars(&decoded.text, *char_start, *char_end)
-            .map(str::to_owned)
-            .ok_or_else(|| no_such_place(source, locator))
+        read_stretch(source, locator)
     }
 }
 
@@ -181,18 +176,12 @@ impl Stretch {
         self.n_lines += 1;
     }
 
-    /// The unit without the blank lines around it.
     fn finish(&mut self) -> Option<ParsedUnit> {
         let text = std::mem::take(&mut self.text);
         let start = self.offset;
         self.offset += self.n_chars;
         (self.n_chars, self.n_lines) = (0, 0);
-        let body = text.find(|c: char| !c.is_whitespace())?;
-        let first_line = text[..body].rfind('\n').map_or(0, |at| at + 1);
-        let char_start = start + text[..first_line].chars().count();
-        let body = text[first_line..].trim_end();
-        let char_end = char_start + body.chars().count();
-        let locator = Locator::Chars { char_start: char_start as u32, char_end: char_end as u32 };
+        let (locator, body) = stretch(&text, start)?;
         Some(text_unit(UnitKind::Section, locator, body.to_owned(), Vec::new()))
     }
 }

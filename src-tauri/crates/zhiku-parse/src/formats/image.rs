@@ -119,6 +119,11 @@ fn decoder<'a>(bytes: &'a [u8], name: &str) -> Result<impl ImageDecoder + 'a, Pa
     Ok(decoder)
 }
 
+/// Width and height of a picture file that recognition can read.
+pub(super) fn size_of_picture(bytes: &[u8]) -> Option<[u32; 2]> {
+    upright_size(bytes, "").ok()
+}
+
 fn upright_size(bytes: &[u8], name: &str) -> Result<[u32; 2], ParseError> {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     let mut decoder = decoder(bytes, name)?;

@@ -19,13 +19,16 @@ mod old_office;
 mod ole;
 mod ooxml;
 mod pdf;
+mod pictures;
 mod pptx;
+mod protected;
 mod reading_order;
 mod render;
 #[cfg(test)]
 mod robustness;
 mod rtf;
 mod sheet;
+mod stretch;
 mod subtitles;
 mod table;
 mod text;
@@ -44,6 +47,7 @@ use crate::parser::DocumentParser;
 pub(crate) use names::safe_name;
 pub(crate) use pdf::library::PDFIUM_VARIABLE;
 pub(crate) use pdf::page_failed;
+pub(crate) use protected::unlock;
 
 /// All formats.
 pub fn formats() -> &'static [&'static dyn DocumentParser] {

@@ -74,14 +74,12 @@ fn refuse(source: &Source<'_>, stream: &str) -> ParseError {
         "WordDocument" => start[11] & 1 == 1,
         _ => file.is_stream("/EncryptedSummary"),
     };
-    match (is_locked, source.password) {
-        (true, None) => ParseError::PasswordRequired { name },
-        (true, Some(_)) => {
-            ParseError::Unsupported { name, detail: "password-protected old Office".to_owned() }
-        }
-        (false, _) => ParseError::LibraryMissing {
-            library: Library::LibreOffice,
-            detail: format!("{name} is of old Office (before 2007) and has to be converted"),
-        },
+    if is_locked {
+        // No password would help: better said at once than after asking for one.
+        return ParseError::Unsupported { name, detail: "password-protected old Office".to_owned() };
+    }
+    ParseError::LibraryMissing {
+        library: Library::LibreOffice,
+        detail: format!("{name} is of old Office (before 2007) and has to be converted"),
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn refusal(source: &Source<'_>, what: &str) -> Option<ParseError> {
     if is_encrypted(source.bytes) {
         return Some(match source.password {
             None => ParseError::PasswordRequired { name },
-            Some(_) => ParseError::Unsupported { name, detail: format!("password-protected {what}") },
+            // What can be opened was opened before its parser got it.
+            Some(_) => ParseError::damaged(&name, format!("the {what} in it cannot be found")),
         });
     }
     let detail = "old Office (before 2007)".to_owned();

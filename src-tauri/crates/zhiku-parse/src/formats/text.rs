@@ -3,9 +3,11 @@
 //! A unit is an exact stretch of the decoded file, so a locator is simply where it stands. Headings are recognised by
 //! their numbering (“第一章”, “1.2 Scope”, “Chapter 3”, “一、”); they are context, the text stays as it is.
 
-use zhiku_core::{DocumentKind, Locator, ParsedUnit, Process, Trust, UnitKind};
+use zhiku_core::{DocumentKind, Locator, ParsedUnit, UnitKind};
 
-use super::whole::{Whole, decode_source, no_such_place, slice_chars};
+use super::render::text_unit;
+use super::stretch::{read_stretch, stretch};
+use super::whole::{Whole, decode_source};
 use crate::encoding::looks_like_text;
 use crate::error::ParseError;
 use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
@@ -35,13 +37,7 @@ impl DocumentParser for Text {
     }
 
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
-        let Locator::Chars { char_start, char_end } = locator else {
-            return Err(no_such_place(source, locator));
-        };
-        let (decoded, _) = decode_source(source, None)?;
-        slice_chars(&decoded.text, *char_start, *char_end)
-            .map(str::to_owned)
-            .ok_or_else(|| no_such_place(source, locator))
+        read_stretch(source, locator)
     }
 }
 
@@ -122,24 +118,9 @@ impl Cutter {
         self.offset += self.n_chars;
         self.n_chars = 0;
         self.has_body = false;
-        // Blank lines around belong to no unit; indentation of the first line does.
-        let body_start = text.char_indices().find(|(_, c)| !c.is_whitespace()).map(|(at, _)| at);
-        let Some(body_start) = body_start else { return };
-        let first_line = text[..body_start].rfind('\n').map_or(0, |at| at + 1);
-        let body = text[first_line..].trim_end();
-        let char_start = start + text[..first_line].chars().count();
-        let char_end = char_start + body.chars().count();
-        self.units.push(ParsedUnit {
-            kind: UnitKind::Section,
-            locator: Locator::Chars { char_start: char_start as u32, char_end: char_end as u32 },
-            text: body.to_owned(),
-            process: Process::Text,
-            trust: Trust::Normal,
-            heading_path: std::mem::take(&mut self.above),
-            layout: None,
-            confidence: None,
-            timing: Vec::new(),
-        });
+        let Some((locator, body)) = stretch(&text, start) else { return };
+        let above = std::mem::take(&mut self.above);
+        self.units.push(text_unit(UnitKind::Section, locator, body.to_owned(), above));
         self.above = self.path.iter().map(|(_, text)| text.clone()).collect();
     }
 }
@@ -227,6 +208,7 @@ fn worded_heading(line: &str, stands_free: bool) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::whole::slice_chars;
     use super::*;
 
     fn check(text: &str, expect: &[(&[&str], &str)]) {

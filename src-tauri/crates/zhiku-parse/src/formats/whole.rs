@@ -23,6 +23,9 @@ impl Whole {
         kind: DocumentKind,
         sink: &mut dyn UnitSink,
     ) -> Result<ParsedSummary, ParseError> {
+        if self.units.is_empty() && self.warnings.is_empty() {
+            sink.warning(warning("no_text", "the file holds no text"))?;
+        }
         for unit in self.units {
             sink.unit(unit)?;
         }

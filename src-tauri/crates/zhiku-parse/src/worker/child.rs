@@ -3,14 +3,14 @@
 use std::io::{self, BufWriter, Read, StdoutLock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use zhiku_core::{DocumentKind, ParseWarning, ParsedUnit};
+use zhiku_core::{DocumentKind, Locator, ParseWarning, ParsedUnit};
 
 use super::protocol::{Frame, MAX_PAYLOAD_BYTES, Request, Task, read_frame, write_reply};
 use super::sandbox;
 use crate::detect::detect;
 use crate::error::ParseError;
-use crate::formats::load_library;
-use crate::parser::{ChildFile, Source, UnitSink};
+use crate::formats::{load_library, unlock};
+use crate::parser::{ChildFile, DocumentParser, ParsedSummary, Source, UnitSink};
 
 /// Exit codes: 0 when the parent was told how it ended, 1 when it could not be told.
 pub(super) fn run() -> i32 {
@@ -36,6 +36,7 @@ fn serve(sink: &mut FrameSink<'_>) -> Result<Frame, ParseError> {
     sandbox::limit(request.memory_bytes, request.cpu_seconds)
         .map_err(|err| io_error("limit the parser of", err))?;
     let bytes = read_file(&mut stdin, &request).map_err(|err| io_error("receive", err.to_string()))?;
+    let bytes = unlock(bytes, &request.name, request.password.as_deref())?;
     let parser = detect(&bytes, &request.name)?;
     let kind = parser.kind();
     load_library(kind, request.pdfium.as_deref())?;
@@ -47,14 +48,26 @@ fn serve(sink: &mut FrameSink<'_>) -> Result<Frame, ParseError> {
     let outcome = catch_unwind(AssertUnwindSafe(|| match &request.task {
         Task::Parse { .. } => parser.parse(&source, sink).map(Frame::Done),
         Task::ReadAt { locator } => parser.read_at(&source, locator).map(Frame::Text),
-        Task::Picture { locator } => parser.picture(&source, locator).map(|found| Frame::Picture {
-            frame: found.frame,
-            n_bytes: found.picture.rgb.len() as u64,
-            bytes: found.picture.rgb,
-        }),
+        Task::Pictures { places } => {
+            for place in places {
+                sink.frame(&picture(parser, &source, place))?;
+            }
+            Ok(Frame::Done(ParsedSummary { kind, page_count: None }))
+        }
     }));
     outcome
         .unwrap_or_else(|panic| Err(ParseError::damaged(&request.name, panic_message(kind, panic.as_ref()))))
+}
+
+fn picture(parser: &dyn DocumentParser, source: &Source<'_>, place: &Locator) -> Frame {
+    match parser.picture(source, place) {
+        Ok(found) => Frame::Picture {
+            frame: found.frame,
+            n_bytes: found.picture.rgb.len() as u64,
+            bytes: found.picture.rgb,
+        },
+        Err(err) => Frame::NoPicture(err),
+    }
 }
 
 fn read_file(stdin: &mut dyn Read, request: &Request) -> io::Result<Vec<u8>> {

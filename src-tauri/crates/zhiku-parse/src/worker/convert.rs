@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use zhiku_core::DocumentKind;
 
-use super::parent::ParseLimits;
+use super::command::ParseLimits;
 use crate::detect::extension;
 use crate::error::{Library, ParseError};
 

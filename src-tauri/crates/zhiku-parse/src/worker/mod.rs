@@ -1,18 +1,23 @@
 //! The process in which foreign files are parsed.
 //!
-//! The parent ([`parent`]) starts its own program again with [`WORKER_ARGUMENT`], hands the file over a pipe and reads frames
-//! ([`protocol`]). The child ([`child`]) limits itself, gives up the file system ([`sandbox`]) and parses. A crash, an overrun
+//! The parent ([`parse`], [`ask`]) starts its own program again with [`WORKER_ARGUMENT`], hands the file over a pipe and reads
+//! frames ([`life`], [`protocol`]). The child ([`child`]) limits itself, gives up the file system ([`sandbox`]) and parses. A crash, an overrun
 //! or a silence costs the page that was being read; the parse goes on behind it in a new child.
 //!
 //! Every program that parses calls [`run_if_asked`] first thing in `main`.
 
+mod ask;
 mod child;
+mod command;
 mod convert;
-mod parent;
+mod life;
+mod parse;
 pub(crate) mod protocol;
 mod sandbox;
 
-pub use parent::{ParseLimits, ParseRequest, WorkerCommand, parse_file, read_picture, read_unit};
+pub use ask::{read_picture, read_pictures, read_unit};
+pub use command::{ParseLimits, ParseRequest, WorkerCommand};
+pub use parse::parse_file;
 
 /// The first argument that turns a program into a worker.
 pub const WORKER_ARGUMENT: &str = "__parse-worker";

@@ -20,8 +20,8 @@ pub(super) const MAX_FRAME_BYTES: u32 = 64 * 1024 * 1024;
 /// The most bytes behind a frame: a file within the file, or a picture.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = 192 * 1024 * 1024;
 
-/// Sent once, before the bytes of the file.
-#[derive(Debug, Serialize, Deserialize)]
+/// Sent once, before the bytes of the file. Not to be printed: it holds the password.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) name: String,
     pub(super) password: Option<String>,
@@ -34,9 +34,16 @@ pub(super) struct Request {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Task {
-    Parse { start_unit: u32 },
-    ReadAt { locator: Locator },
-    Picture { locator: Locator },
+    Parse {
+        start_unit: u32,
+    },
+    ReadAt {
+        locator: Locator,
+    },
+    /// Answered in order, each with a picture or why there is none.
+    Pictures {
+        places: Vec<Locator>,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,13 +65,14 @@ pub(super) enum Frame {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
-    /// The answer to [`Task::Picture`]; the pixels follow.
+    /// A picture of [`Task::Pictures`]; the pixels follow.
     Picture {
         frame: PictureFrame,
         n_bytes: u64,
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    NoPicture(ParseError),
     Done(ParsedSummary),
     Failed(ParseError),
 }

@@ -1,10 +1,9 @@
 //! What the product needs of PDF pages.
 
-use std::time::{Duration, Instant};
-
 use tokio_util::sync::CancellationToken;
 use zhiku_core::{BBox, Locator, ParsedUnit, Trust, char_slice, sentences};
-use zhiku_parse::worker::{ParseLimits, ParseRequest, read_picture};
+use zhiku_parse::ParseError;
+use zhiku_parse::worker::{ParseLimits, ParseRequest, read_picture, read_pictures};
 
 use crate::support::{fixture, parse, small_pdf, worker};
 
@@ -114,14 +113,25 @@ fn text_that_is_not_shown_does_not_count_as_the_page() {
 }
 
 #[test]
-fn two_thousand_pages_stream() {
-    let file = tempfile::Builder::new().suffix(".pdf").tempfile().expect("temporary file");
-    std::fs::write(file.path(), small_pdf(2000)).expect("writes");
-    let started = Instant::now();
-    let document = parse(file.path());
-    assert_eq!(document.units.len(), 2000);
-    assert_eq!(document.units[1999].text, "This is page number 2000.");
-    assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
+fn places_are_drawn_in_order_and_one_that_cannot_be_costs_itself() {
+    let path = fixture("pdf/page_labels.pdf");
+    let request = ParseRequest { name: "page_labels.pdf", password: None, start_unit: 0 };
+    let at = |page_index| Locator::Page { page_index, page_label: String::new(), boxes: Vec::new() };
+    let places = [at(1), at(99), at(0)];
+    let (limits, cancel) = (ParseLimits::default(), CancellationToken::new());
+    let mut drawn = Vec::new();
+    read_pictures(&worker(), &path, &request, &places, &limits, &cancel, &mut |n, picture| {
+        drawn.push((n, picture.map(|picture| picture.picture)));
+        Ok(())
+    })
+    .expect("drawn");
+    let alone = |place| {
+        let picture = read_picture(&worker(), &path, &request, place, &limits, &cancel);
+        picture.map(|picture| picture.picture)
+    };
+    assert!(matches!(drawn[1], (1, Err(ParseError::NoSuchPlace { .. }))), "{:?}", drawn[1].1.is_ok());
+    assert_eq!(drawn[0], (0, alone(&places[0])));
+    assert_eq!(drawn[2], (2, alone(&places[2])));
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) struct Reader<'a> {
     pub(super) boxes: Vec<Block>,
     /// Notes and comments of the block being read.
     pub(super) notes: Vec<Block>,
+    /// Relations of the pictures so far, in order.
+    pub(super) pictures: Vec<String>,
     /// Labels of the notes that were referred to.
     pub(super) note_labels: HashMap<(NoteKind, String), usize>,
     pub(super) n_hidden_chars: usize,
@@ -55,6 +57,7 @@ impl<'a> Reader<'a> {
             fields: Vec::new(),
             boxes: Vec::new(),
             notes: Vec::new(),
+            pictures: Vec::new(),
             note_labels: HashMap::new(),
             n_hidden_chars: 0,
             warnings: Vec::new(),
@@ -206,9 +209,11 @@ impl<'a> Reader<'a> {
 
     /// A note's or comment's text on one line.
     pub(super) fn note_text(&mut self, element: &Element) -> String {
-        let fields = std::mem::take(&mut self.fields);
+        let (fields, n_pictures) = (std::mem::take(&mut self.fields), self.pictures.len());
         let blocks = self.blocks(element);
         self.fields = fields;
+        // Notes are a part with relations of its own.
+        self.pictures.truncate(n_pictures);
         tidy_line(&flatten(&blocks))
     }
 }

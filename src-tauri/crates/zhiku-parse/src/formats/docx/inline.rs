@@ -201,6 +201,8 @@ impl Reader<'_> {
                     *description = child.attr("descr").map(tidy_line).filter(|text| says_something(text));
                     self.drawing_parts(child, description);
                 }
+                "blip" => self.pictures.extend(child.foreign_attr("embed").map(str::to_owned)),
+                "imagedata" => self.pictures.extend(child.foreign_attr("id").map(str::to_owned)),
                 "AlternateContent" => {
                     let n_boxes = self.boxes.len();
                     for alternative in child.elements() {

@@ -2,7 +2,8 @@
 //!
 //! The package and its parts are opened by [`super::ooxml`]; [`body`] walks the document's blocks and
 //! [`inline`] the runs of a paragraph. Tracked deletions and hidden text are left out, as are page headers and footers.
-//! Deliberately absent: layout (Word's pages exist only once it is printed), macros, embedded files.
+//! Pictures come out as files of their own. Deliberately absent: layout (Word's pages exist only once it is printed), macros,
+//! embedded files.
 
 mod body;
 mod inline;
@@ -21,6 +22,7 @@ use super::blocks::{into_units, read_section};
 use super::container::mentions;
 use super::ole;
 use super::ooxml::package::{MainPart, Package};
+use super::pictures::{PartPicture, send_parts};
 use super::whole::{Whole, no_such_place, warning};
 use crate::detect::extension;
 use crate::error::ParseError;
@@ -49,15 +51,19 @@ impl DocumentParser for Docx {
     }
 
     fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
-        read(source)?.send(DocumentKind::Docx, sink)
+        let (whole, pictures) = read(source)?;
+        let summary = whole.send(DocumentKind::Docx, sink)?;
+        send_parts(source, &pictures, sink)?;
+        Ok(summary)
     }
 
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
-        read_section(&read(source)?.units, locator).ok_or_else(|| no_such_place(source, locator))
+        read_section(&read(source)?.0.units, locator).ok_or_else(|| no_such_place(source, locator))
     }
 }
 
-fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
+/// What is written, and the pictures that stand in between.
+fn read(source: &Source<'_>) -> Result<(Whole, Vec<PartPicture>), ParseError> {
     let mut package = Package::open(source, &MAIN)?;
     let parts = parts::Parts::read(&mut package)?;
     let mut reader = body::Reader::new(&parts);
@@ -72,7 +78,9 @@ fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
     if units.is_empty() && warnings.iter().any(|warning| warning.code == "part_damaged") {
         return Err(ParseError::damaged(source.name, "its text cannot be read"));
     }
-    Ok(Whole { units, warnings })
+    let pictures = reader.pictures.iter().filter_map(|id| package.picture(&package.relations, id));
+    let pictures = pictures.map(|part| PartPicture { place: None, part }).collect();
+    Ok((Whole { units, warnings }, pictures))
 }
 
 #[cfg(test)]

@@ -113,10 +113,8 @@ fn read_with(
     let mut container = Container::open(source)?;
     if is_encrypted(&mut container)? {
         let name = source.name.to_owned();
-        return Err(match source.password {
-            None => ParseError::PasswordRequired { name },
-            Some(_) => ParseError::Unsupported { name, detail: "password-protected OpenDocument".to_owned() },
-        });
+        // No password would help: better said at once than after asking for one.
+        return Err(ParseError::Unsupported { name, detail: "password-protected OpenDocument".to_owned() });
     }
     let missing = || ParseError::damaged(source.name, "its content is missing");
     let content = container.text("content.xml")?.ok_or_else(missing)?;

@@ -73,6 +73,12 @@ impl<'a> Package<'a> {
         Ok(root.map(|root| root.elements().filter_map(relation).collect()).unwrap_or_default())
     }
 
+    /// The path of the picture that `id` stands for among a part's relations.
+    pub(in crate::formats) fn picture(&self, relations: &[Relation], id: &str) -> Option<String> {
+        let relation = relations.iter().find(|relation| relation.id == id && relation.kind == "image")?;
+        self.container.holds(&relation.target).then(|| relation.target.clone())
+    }
+
     fn find_main(&mut self, main: &MainPart) -> Result<String, ParseError> {
         let relations = self.relations_of("")?;
         let stated = relations.into_iter().find(|relation| relation.kind == "officeDocument");

@@ -2,11 +2,13 @@
 //!
 //! The text is built from the characters' places ([`spans`] → [`columns`] → [`lines`] → [`blocks`] → [`compose`]), not from the
 //! order in which the file draws them. A page that shows something but has no text to trust (a scan, an invisible layer, a
-//! font that does not tell its characters) is an empty unit that awaits recognition, which looks at [`picture`].
+//! font that does not tell its characters) is an empty unit that awaits recognition, which looks at [`picture`]; of a page of
+//! text the pictures come out as files of their own ([`embedded`]).
 
 mod blocks;
 mod columns;
 mod compose;
+mod embedded;
 mod glyphs;
 mod hidden;
 pub(crate) mod library;
@@ -23,6 +25,7 @@ use zhiku_core::{BBox, DocumentKind, Locator, ParseWarning, ParsedUnit, Process,
 use crate::error::ParseError;
 use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
 use crate::picture::SourcePicture;
+use embedded::PagePictures;
 use outline::Outline;
 
 pub(super) struct Pdf;
@@ -50,6 +53,7 @@ impl DocumentParser for Pdf {
         }
         sink.page_count(n_pages)?;
         let outline = Outline::of(&document);
+        let mut pictures = PagePictures::default();
         for index in source.start_unit..n_pages {
             sink.unit_started(index)?;
             match read_page(&document, index, Some(&outline)) {
@@ -57,7 +61,13 @@ impl DocumentParser for Pdf {
                     for warning in page.warnings {
                         sink.warning(warning)?;
                     }
+                    let text = page.unit.layout.clone().filter(|_| !page.unit.text.is_empty());
                     sink.unit(page.unit)?;
+                    if let Some(layout) = text
+                        && let Ok(page) = page_at(&document, index)
+                    {
+                        pictures.send(&page, index, &layout.lines, sink)?;
+                    }
                 }
                 Err(err) => {
                     let (unit, warning) = page_failed(index, &err.to_string());
@@ -66,6 +76,7 @@ impl DocumentParser for Pdf {
                 }
             }
         }
+        pictures.finish(sink)?;
         Ok(ParsedSummary { kind: DocumentKind::Pdf, page_count: Some(n_pages) })
     }
 
@@ -82,9 +93,8 @@ impl DocumentParser for Pdf {
             || ParseError::NoSuchPlace { name: source.name.to_owned(), place: format!("{place:?}") };
         let Locator::Page { page_index, .. } = place else { return Err(no_such()) };
         let document = open(source)?;
-        let index = i32::try_from(*page_index).map_err(|_| no_such())?;
-        let page = document.pages().get(index).map_err(|_| no_such())?;
-        picture::draw(&page).map_err(|err| {
+        let page = page_at(&document, *page_index).map_err(|_| no_such())?;
+        picture::draw(&page, picture::FOR_RECOGNITION).map_err(|err| {
             ParseError::damaged(source.name, format!("page {} cannot be drawn: {err}", page_index + 1))
         })
     }
@@ -136,6 +146,10 @@ fn open<'a>(source: &Source<'a>) -> Result<PdfDocument<'a>, ParseError> {
     })
 }
 
+fn page_at<'a>(document: &PdfDocument<'a>, index: u32) -> Result<PdfPage<'a>, PdfiumError> {
+    document.pages().get(i32::try_from(index).map_err(|_| PdfiumError::PageIndexOutOfBounds)?)
+}
+
 /// Whether anything but text is drawn on the page.
 fn shows_something(page: &PdfPage<'_>) -> bool {
     page.objects().iter().any(|object| {
@@ -159,7 +173,7 @@ fn read_page(
     index: u32,
     outline: Option<&Outline>,
 ) -> Result<ReadPage, PdfiumError> {
-    let page = document.pages().get(i32::try_from(index).map_err(|_| PdfiumError::PageIndexOutOfBounds)?)?;
+    let page = page_at(document, index)?;
     let text = page.text()?;
     let found = glyphs::read_glyphs(&page, &text);
     let (n_all, n_unmapped) = (found.glyphs.len(), found.n_unmapped);

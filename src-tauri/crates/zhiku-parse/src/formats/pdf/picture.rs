@@ -7,11 +7,11 @@ use super::glyphs::crop_box;
 use crate::picture::{PictureFrame, SourcePicture};
 
 /// Enough for print of six points; more costs recognition time and gives nothing.
-const PIXELS_PER_POINT: f32 = 200.0 / 72.0;
+pub(super) const FOR_RECOGNITION: f32 = 200.0 / 72.0;
 const MAX_SIDE: f32 = 4_000.0;
 
-/// Draws the page; the frame leads from pixels back to the locator's boxes.
-pub(super) fn draw(page: &PdfPage<'_>) -> Result<SourcePicture, PdfiumError> {
+/// Draws the page with so many pixels per point, fewer where it is large; the frame leads from pixels back to the locator's boxes.
+pub(super) fn draw(page: &PdfPage<'_>, pixels_per_point: f32) -> Result<SourcePicture, PdfiumError> {
     let (_, _, width, height) = crop_box(page);
     let quarter_turns = match page.rotation()? {
         PdfPageRenderRotation::None => 0,
@@ -20,7 +20,7 @@ pub(super) fn draw(page: &PdfPage<'_>) -> Result<SourcePicture, PdfiumError> {
         PdfPageRenderRotation::Degrees270 => 3,
     };
     let (shown_width, shown_height) = if quarter_turns % 2 == 0 { (width, height) } else { (height, width) };
-    let scale = PIXELS_PER_POINT.min(MAX_SIDE / shown_width.max(shown_height).max(1.0));
+    let scale = pixels_per_point.min(MAX_SIDE / shown_width.max(shown_height).max(1.0));
     let pixels = |points: f32| ((points * scale).round() as i32).clamp(1, MAX_SIDE as i32);
     let config = PdfRenderConfig::new()
         .set_fixed_size(pixels(shown_width), pixels(shown_height))

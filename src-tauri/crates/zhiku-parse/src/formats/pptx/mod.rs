@@ -15,6 +15,7 @@ use super::blocks::{Block, tidy_line};
 use super::container::mentions;
 use super::ole;
 use super::ooxml::package::{MainPart, Package, Relation};
+use super::pictures::{PartPicture, send_parts};
 use super::render::{one_text, text_unit};
 use super::whole::{Whole, no_such_place, warning};
 use super::xml::{Element, parse_part};
@@ -42,17 +43,21 @@ impl DocumentParser for Pptx {
     }
 
     fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
-        read(source)?.send(DocumentKind::Pptx, sink)
+        let (whole, pictures) = read(source)?;
+        let summary = whole.send(DocumentKind::Pptx, sink)?;
+        send_parts(source, &pictures, sink)?;
+        Ok(summary)
     }
 
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
-        let whole = read(source)?;
+        let (whole, _) = read(source)?;
         let unit = whole.units.into_iter().find(|unit| unit.locator == *locator);
         unit.map(|unit| unit.text).ok_or_else(|| no_such_place(source, locator))
     }
 }
 
-fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
+/// What is written, and the pictures that are shown.
+fn read(source: &Source<'_>) -> Result<(Whole, Vec<PartPicture>), ParseError> {
     let mut package = Package::open(source, &MAIN)?;
     let presentation = package.main_text()?;
     let (root, _) = parse_part(&presentation);
@@ -61,12 +66,17 @@ fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
         root.find_all("sldId", &mut ids);
     }
     let authors = comments::authors(&mut package)?;
-    let mut whole = Whole::default();
+    let (mut whole, mut pictures) = (Whole::default(), Vec::new());
     for (index, id) in ids.iter().enumerate() {
         let relation = id.foreign_attr("id");
         let slide = package.relations.iter().find(|found| Some(found.id.as_str()) == relation);
         let Some(path) = slide.map(|slide| slide.target.clone()) else { continue };
-        let mut reader = SlideReader { package: &mut package, index: index as u32, authors: &authors };
+        let mut reader = SlideReader {
+            package: &mut package,
+            index: index as u32,
+            authors: &authors,
+            pictures: &mut pictures,
+        };
         match reader.slide(&path) {
             Ok((mut units, mut warnings)) => {
                 whole.units.append(&mut units);
@@ -85,13 +95,14 @@ fn read(source: &Source<'_>) -> Result<Whole, ParseError> {
     if ids.is_empty() {
         whole.warnings.push(warning("no_text", "the presentation has no slides"));
     }
-    Ok(whole)
+    Ok((whole, pictures))
 }
 
 struct SlideReader<'a, 'b> {
     package: &'a mut Package<'b>,
     index: u32,
     authors: &'a comments::Authors,
+    pictures: &'a mut Vec<PartPicture>,
 }
 
 impl SlideReader<'_, '_> {
@@ -115,6 +126,9 @@ impl SlideReader<'_, '_> {
             warnings.push(self.warn("slide_hidden", format!("slide {number} is hidden in the show")));
         }
         let relations = self.package.relations_of(path)?;
+        if let Some(background) = root.at(&["cSld", "bg"]) {
+            self.take_pictures(background, &relations);
+        }
         let tree = root.at(&["cSld", "spTree"]);
         let shapes = tree.map(|tree| shapes::in_reading_order(tree)).unwrap_or_default();
         let mut blocks = Vec::new();
@@ -155,12 +169,28 @@ impl SlideReader<'_, '_> {
         out: &mut Vec<Block>,
     ) -> Result<(), ParseError> {
         match &*shape.name {
-            "sp" => out.append(&mut text::of_shape(shape)),
-            "pic" => out.extend(shapes::description(shape).map(Block::Paragraph)),
+            "sp" => {
+                out.append(&mut text::of_shape(shape));
+                self.take_pictures(shape, relations);
+            }
+            "pic" => {
+                out.extend(shapes::description(shape).map(Block::Paragraph));
+                self.take_pictures(shape, relations);
+            }
             "graphicFrame" => out.append(&mut graphics::blocks(shape, relations, self.package)?),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The pictures that a shape shows or is filled with.
+    fn take_pictures(&mut self, shape: &Element, relations: &[Relation]) {
+        let mut blips = Vec::new();
+        shape.find_all("blip", &mut blips);
+        for id in blips.into_iter().filter_map(|blip| blip.foreign_attr("embed")) {
+            let place = Some(format!("slide {}", self.index + 1));
+            self.pictures.extend(self.package.picture(relations, id).map(|part| PartPicture { place, part }));
+        }
     }
 
     fn notes(&mut self, relations: &[Relation]) -> Result<String, ParseError> {
