@@ -114,6 +114,83 @@ pub struct DocumentSummary {
     pub created: UtcMs,
     /// What it came inside, if anything.
     pub parent: Option<DocumentId>,
+    /// None of the files that it was imported from is there any more; the vault has its own copy.
+    pub source_missing: bool,
+}
+
+/// A stretch of the list of documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentPage {
+    /// Documents of the whole list.
+    pub total: u32,
+    pub documents: Vec<DocumentSummary>,
+}
+
+/// What is left in the queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkSummary {
+    pub n_open: u32,
+    /// The one that is under way, or that is next.
+    pub current: Option<CurrentWork>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurrentWork {
+    pub document: DocumentId,
+    pub title: String,
+    pub progress: Progress,
+}
+
+/// A folder whose files are taken in as they come and change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchedFolder {
+    pub path: PathBuf,
+    /// On whose behalf files are taken in.
+    pub profile_id: ProfileId,
+    /// Patterns as in `.gitignore` of what is left out.
+    pub ignore: Vec<String>,
+    pub added: UtcMs,
+}
+
+/// A place that a document was imported from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    pub document: DocumentId,
+    pub path: PathBuf,
+    /// Size and time of change when it was last taken in, where that is known.
+    pub stamp: Option<FileStamp>,
+    pub is_missing: bool,
+}
+
+/// What tells without reading that a file is what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileStamp {
+    pub bytes: u64,
+    pub modified_ms: i64,
+}
+
+impl FileStamp {
+    pub fn of(metadata: &std::fs::Metadata) -> Self {
+        let since_epoch = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        Self { bytes: metadata.len(), modified_ms: since_epoch.map_or(0, |at| at.as_millis() as i64) }
+    }
+}
+
+/// What a vault holds, for comparing two of them. Ids and times are left out, so that equal imports are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VaultDigest {
+    pub n_documents: u64,
+    pub n_units: u64,
+    pub n_chunks: u64,
+    pub n_vectors: u64,
+    pub n_token_vectors: u64,
+    /// How often vectors were made by the model, and the most for one chunk.
+    pub n_embedded: u64,
+    pub max_embedded: u64,
+    /// sha256 over documents, units, chunks and which of them have vectors.
+    pub content: String,
+    /// sha256 over the vectors themselves.
+    pub vectors: String,
 }
 
 /// How far the newest version's job is.
@@ -159,6 +236,30 @@ pub struct VersionDetail {
     pub created: UtcMs,
     pub published: Option<UtcMs>,
     pub effective_date: Option<EffectiveDate>,
+    /// Known once its units were compared with those of the version before.
+    pub change: Option<VersionChange>,
+    /// Chunks whose vectors were made for this version, and those that took the vectors of equal chunks.
+    pub n_embedded: u32,
+    pub n_reused: u32,
+}
+
+/// How far a version is from the one that it replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionChange {
+    pub extent: ChangeExtent,
+    /// Units that the version before does not have, or that it had and this one has not, whichever are more.
+    pub n_changed_units: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeExtent {
+    /// There is no version before.
+    First,
+    /// Only what changed is processed.
+    Minor,
+    /// So much changed that the version is processed whole.
+    Major,
 }
 
 /// The date from which a document says it holds, `2024`, `2024-03` or `2024-03-01` by precision.
@@ -265,6 +366,10 @@ pub struct Job {
     pub attempts: u32,
     pub failure: Option<Failure>,
     pub created: UtcMs,
+    /// Lower goes first.
+    pub priority: i32,
+    /// Size of the version's source.
+    pub bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

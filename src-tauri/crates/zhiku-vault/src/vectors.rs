@@ -131,7 +131,7 @@ impl Vault {
                 Some((chunk.chunk_id, vector.clone(), tokens.clone()))
             })
             .collect();
-        self.store_vectors(version, &reused)?;
+        self.store(version, &reused, Origin::Reused)?;
         Ok(reused.len())
     }
 
@@ -140,6 +140,15 @@ impl Vault {
         &self,
         version: VersionRef,
         vectors: &[(ChunkId, Vec<f32>, TokenMatrix)],
+    ) -> Result<()> {
+        self.store(version, vectors, Origin::Embedded)
+    }
+
+    fn store(
+        &self,
+        version: VersionRef,
+        vectors: &[(ChunkId, Vec<f32>, TokenMatrix)],
+        origin: Origin,
     ) -> Result<()> {
         if vectors.is_empty() {
             return Ok(());
@@ -178,8 +187,13 @@ impl Vault {
             .collect();
         let stored = self.database().write(move |tx| {
             let found = versions::find_open(tx, version)?;
+            let n_stored = sentences.len() as i64;
             for (key, hash, vector) in sentences {
-                put_vector(tx, key, &hash, &vector)?;
+                put_vector(tx, key, &hash, &vector, origin)?;
+            }
+            if origin == Origin::Reused {
+                tx.prepare_cached("UPDATE versions SET n_reused = n_reused + ?2 WHERE key = ?1")?
+                    .execute(params![found.key, n_stored])?;
             }
             tx.execute("UPDATE versions SET vector_stamp = vector_stamp + 1 WHERE key = ?1", [found.key])?;
             Ok(())
@@ -187,6 +201,15 @@ impl Vault {
         failpoint("vectors_stored");
         stored
     }
+}
+
+/// Where a chunk's vectors come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The model made them.
+    Embedded,
+    /// Equal text had them.
+    Reused,
 }
 
 /// The vectors of a version, in the order of its chunks.
@@ -232,9 +255,9 @@ pub(crate) fn count_orphans(db: &Connection) -> Result<u64> {
     Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
 }
 
-fn put_vector(tx: &Transaction<'_>, key: ChunkKey, hash: &Sha256, vector: &[f32]) -> Result<()> {
-    let sql = "UPDATE chunks SET has_vector = 1 WHERE key = ?1 AND indexed_hash = ?2";
-    if tx.prepare_cached(sql)?.execute(params![key, hash])? == 0 {
+fn put_vector(tx: &Transaction<'_>, key: ChunkKey, hash: &Sha256, vector: &[f32], origin: Origin) -> Result<()> {
+    let sql = "UPDATE chunks SET has_vector = 1, n_embedded = n_embedded + ?3 WHERE key = ?1 AND indexed_hash = ?2";
+    if tx.prepare_cached(sql)?.execute(params![key, hash, origin == Origin::Embedded])? == 0 {
         return Err(VaultError::NotFound { what: "chunk" });
     }
     tx.prepare_cached("DELETE FROM chunk_vectors WHERE chunk_key = ?1")?.execute([key])?;
@@ -262,7 +285,8 @@ fn set_space(tx: &Transaction<'_>, space: &EmbeddingSpace) -> Result<SpaceChange
         space.dim
     ))?;
     meta::set_embedding_space(tx, space)?;
-    tx.execute("UPDATE chunks SET has_vector = 0", [])?;
+    // Counted anew: what another model made is no work done twice.
+    tx.execute("UPDATE chunks SET has_vector = 0, n_embedded = 0", [])?;
     tx.execute("UPDATE versions SET vector_stamp = vector_stamp + 1", [])?;
     rehash(tx, space)?;
     if before.is_none() {

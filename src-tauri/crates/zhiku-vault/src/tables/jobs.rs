@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
 use zhiku_core::{DocumentId, DocumentKind, DocumentState, Failure, JobId, JobStage, UtcMs, VersionNumber};
 
+use super::queue::Urgency;
 use super::versions;
 use crate::clock::now_ms;
 use crate::error::{Result, VaultError};
@@ -12,18 +13,29 @@ use crate::storage::row;
 use crate::vault::Vault;
 use crate::visibility::VISIBLE;
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "SELECT j.job_id, d.document_id, v.number, j.kind, j.state, j.stage, j.done, j.total, j.attempts,
-        j.failure, j.created_ms
+        j.failure, j.created_ms, j.priority, v.bytes
     FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key";
 
 impl Vault {
     /// Queues work on a version; one that is waiting or running already is returned as it is.
     pub fn enqueue_job(&self, scope: &Scope, version: VersionRef, kind: JobKind) -> Result<JobId> {
+        self.enqueue_job_with(scope, version, kind, Urgency::InTurn)
+    }
+
+    /// [`Vault::enqueue_job`] for work that is not done in its turn.
+    pub fn enqueue_job_with(
+        &self,
+        scope: &Scope,
+        version: VersionRef,
+        kind: JobKind,
+        urgency: Urgency,
+    ) -> Result<JobId> {
         self.require(scope, Function::Import)?;
         self.database().write(move |tx| {
             let found = versions::find_open(tx, version)?;
-            enqueue(tx, found.key, kind)
+            enqueue_with(tx, found.key, kind, urgency)
         })
     }
 
@@ -157,6 +169,15 @@ impl Vault {
 }
 
 pub(crate) fn enqueue(tx: &Transaction<'_>, version_key: i64, kind: JobKind) -> Result<JobId> {
+    enqueue_with(tx, version_key, kind, Urgency::InTurn)
+}
+
+pub(crate) fn enqueue_with(
+    tx: &Transaction<'_>,
+    version_key: i64,
+    kind: JobKind,
+    urgency: Urgency,
+) -> Result<JobId> {
     let sql = "SELECT job_id FROM jobs WHERE version_key = ?1 AND state IN ('queued', 'running')";
     let waiting = tx.query_row(sql, [version_key], |row| Ok(JobId(row::get_uuid(row, 0)?))).optional()?;
     if let Some(job) = waiting {
@@ -176,14 +197,14 @@ pub(crate) fn enqueue(tx: &Transaction<'_>, version_key: i64, kind: JobKind) -> 
             row::to_name(kind)?,
             stage.as_str(),
             now_ms(),
-            priority_of(tx, version_key)?
+            priority_of(tx, version_key)? + urgency.offset()
         ],
     )?;
     Ok(job)
 }
 
 /// Text is useful at once and cheap; scans, sound and video follow in the order of what they cost. Lower goes first.
-fn priority_of(tx: &Transaction<'_>, version_key: i64) -> Result<u8> {
+pub(super) fn priority_of(tx: &Transaction<'_>, version_key: i64) -> Result<i32> {
     let sql = "SELECT d.kind FROM versions v JOIN documents d ON d.key = v.document_key WHERE v.key = ?1";
     Ok(match tx.query_row(sql, [version_key], |row| row::get_name(row, 0))? {
         DocumentKind::Image => 1,
@@ -218,7 +239,7 @@ pub(crate) fn fail_version(tx: &Transaction<'_>, version_key: i64, failure: &Fai
     Ok(())
 }
 
-fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
+pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
     Ok(Job {
         job_id: JobId(row::get_uuid(row, 0)?),
         version: VersionRef {
@@ -231,5 +252,7 @@ fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
         attempts: row.get(8)?,
         failure: row::get_opt_json(row, 9)?,
         created: UtcMs(row.get(10)?),
+        priority: row.get(11)?,
+        bytes: row.get::<_, i64>(12)? as u64,
     })
 }
