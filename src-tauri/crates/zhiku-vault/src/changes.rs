@@ -7,12 +7,13 @@ use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256 as Hasher};
 
 use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::records::{ChangeExtent, Sha256, VersionChange, VersionRef};
 use crate::storage::row;
 use crate::tables::versions;
 use crate::vault::Vault;
 
-/// Above this share of changed units a version is processed whole.
+/// Above this share of changed units a version is a major change.
 const MAJOR_PER_CENT: usize = 30;
 
 impl Vault {
@@ -31,14 +32,16 @@ impl Vault {
         })?;
         // A published version is compared with nothing any more: what was noted stays.
         let Some(change) = compared else { return self.change(version) };
-        self.database().write(move |tx| {
+        let noted = self.database().write(move |tx| {
             let found = versions::find_open(tx, version)?;
             tx.execute(
                 "UPDATE versions SET change_extent = ?2, n_changed_units = ?3 WHERE key = ?1",
                 params![found.key, row::to_name(change.extent)?, change.n_changed_units],
             )?;
             Ok(change)
-        })
+        });
+        failpoint("change_recorded");
+        noted
     }
 
     /// What [`Vault::record_change`] noted; a version from before it was noted counts as a first one.

@@ -123,6 +123,8 @@ pub struct DocumentSummary {
 pub struct DocumentPage {
     /// Documents of the whole list.
     pub total: u32,
+    /// Documents whose import failed and may be tried again, whatever their title.
+    pub n_retryable: u32,
     pub documents: Vec<DocumentSummary>,
 }
 
@@ -145,8 +147,6 @@ pub struct CurrentWork {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedFolder {
     pub path: PathBuf,
-    /// On whose behalf files are taken in.
-    pub profile_id: ProfileId,
     /// Patterns as in `.gitignore` of what is left out.
     pub ignore: Vec<String>,
     pub added: UtcMs,
@@ -163,17 +163,36 @@ pub struct SourceFile {
 }
 
 /// What tells without reading that a file is what it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileStamp {
     pub bytes: u64,
     pub modified_ms: i64,
+    /// The same for a file wherever it is moved on its disk, and for no other; `None` where the system tells none.
+    pub identity: Option<String>,
 }
 
 impl FileStamp {
     pub fn of(metadata: &std::fs::Metadata) -> Self {
-        let since_epoch = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-        Self { bytes: metadata.len(), modified_ms: since_epoch.map_or(0, |at| at.as_millis() as i64) }
+        let modified_ms = metadata.modified().map_or(0, millis);
+        Self { bytes: metadata.len(), modified_ms, identity: identity(metadata) }
     }
+}
+
+fn millis(at: std::time::SystemTime) -> i64 {
+    at.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// The number of a deleted file is given to the next one: only with the time of creation does it name a file.
+#[cfg(unix)]
+fn identity(metadata: &std::fs::Metadata) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let created = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{:x}:{:x}:{:x}", metadata.dev(), metadata.ino(), created.as_nanos()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &std::fs::Metadata) -> Option<String> {
+    None
 }
 
 /// What a vault holds, for comparing two of them. Ids and times are left out, so that equal imports are equal.
@@ -256,9 +275,8 @@ pub struct VersionChange {
 pub enum ChangeExtent {
     /// There is no version before.
     First,
-    /// Only what changed is processed.
     Minor,
-    /// So much changed that the version is processed whole.
+    /// More than three tenths of its units are new, changed or gone: another text rather than a corrected one.
     Major,
 }
 
@@ -354,6 +372,19 @@ pub enum JobState {
     Cancelled,
 }
 
+/// Who works on a job next. Persisted: changes need a migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobLane {
+    /// From bytes to text, chunks and a publication by words.
+    Text,
+    /// Words in scans, pictures, sound and video.
+    Recognition,
+    Vectors,
+    /// Nobody, until a model is there.
+    AwaitsModel,
+}
+
 /// One entry of the persistent queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -368,8 +399,7 @@ pub struct Job {
     pub created: UtcMs,
     /// Lower goes first.
     pub priority: i32,
-    /// Size of the version's source.
-    pub bytes: u64,
+    pub lane: JobLane,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

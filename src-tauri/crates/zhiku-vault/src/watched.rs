@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
-use zhiku_core::{DocumentId, ProfileId, UtcMs};
+use zhiku_core::{DocumentId, UtcMs};
 
 use crate::clock::now_ms;
 use crate::error::{Result, VaultError};
+use crate::failpoint::failpoint;
 use crate::principal::{Function, Scope};
 use crate::records::{FileStamp, SourceFile, WatchedFolder};
 use crate::storage::row;
@@ -16,29 +17,22 @@ use crate::vault::Vault;
 use crate::visibility::VISIBLE;
 
 impl Vault {
-    /// All watched folders, by path. For the watcher, which acts on behalf of each folder's own profile.
-    pub fn watched_folders(&self) -> Result<Vec<WatchedFolder>> {
+    /// The folders that the principal watches, by path.
+    pub fn watched_folders(&self, scope: &Scope) -> Result<Vec<WatchedFolder>> {
+        self.role(scope)?;
         self.database().read(|db| {
-            let mut statement =
-                db.prepare_cached("SELECT path, profile_id, ignore, added_ms FROM watched_folders ORDER BY path")?;
-            let rows = statement.query_map([], |row| {
+            let mut statement = db.prepare_cached(
+                "SELECT path, ignore, added_ms FROM watched_folders WHERE profile_id = ?1 ORDER BY path",
+            )?;
+            let rows = statement.query_map([scope.profile()], |row| {
                 Ok(WatchedFolder {
                     path: PathBuf::from(row.get::<_, String>(0)?),
-                    profile_id: ProfileId(row::get_uuid(row, 1)?),
-                    ignore: row::get_json(row, 2)?,
-                    added: UtcMs(row.get(3)?),
+                    ignore: row::get_json(row, 1)?,
+                    added: UtcMs(row.get(2)?),
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
-    }
-
-    /// The folders that the principal watches.
-    pub fn own_watched_folders(&self, scope: &Scope) -> Result<Vec<WatchedFolder>> {
-        self.role(scope)?;
-        let mut folders = self.watched_folders()?;
-        folders.retain(|folder| folder.profile_id == scope.profile_id());
-        Ok(folders)
     }
 
     /// Watches a folder, or changes what is left out of it. `path` is absolute.
@@ -80,7 +74,7 @@ impl Vault {
         self.read(scope, |db| {
             // Neighbours in the index: everything that begins with the folder's name, and then only what is inside it.
             let mut statement = db.prepare_cached(&format!(
-                "{VISIBLE} SELECT d.document_id, s.path, s.bytes, s.modified_ms, s.missing_ms IS NOT NULL
+                "{VISIBLE} SELECT d.document_id, s.path, s.bytes, s.modified_ms, s.missing_ms IS NOT NULL, s.identity
                  FROM document_sources s CROSS JOIN documents d ON d.key = s.document_key AND d.parent_key IS NULL
                  CROSS JOIN visible ON visible.document_key = d.key
                  WHERE s.path >= :from AND s.path < :to ORDER BY s.path"
@@ -90,12 +84,15 @@ impl Vault {
             let bound = named_params! {":profile": scope.profile(), ":from": from, ":to": to};
             let rows = statement.query_map(bound, |row| {
                 let (bytes, modified): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
+                let identity = row.get(5)?;
                 Ok(SourceFile {
                     document: DocumentId(row::get_uuid(row, 0)?),
                     path: PathBuf::from(row.get::<_, String>(1)?),
-                    stamp: bytes
-                        .zip(modified)
-                        .map(|(bytes, modified_ms)| FileStamp { bytes: bytes as u64, modified_ms }),
+                    stamp: bytes.zip(modified).map(|(bytes, modified_ms)| FileStamp {
+                        bytes: bytes as u64,
+                        modified_ms,
+                        identity,
+                    }),
                     is_missing: row.get(4)?,
                 })
             })?;
@@ -106,25 +103,45 @@ impl Vault {
     }
 
     /// Notes what a file was when it was taken in.
-    pub fn stamp_source(&self, scope: &Scope, path: &Path, stamp: FileStamp) -> Result<()> {
-        let (scope, path) = (scope.clone(), text(path));
-        self.database().write(move |tx| {
+    pub fn stamp_source(&self, scope: &Scope, path: &Path, stamp: &FileStamp) -> Result<()> {
+        let (scope, path, stamp) = (scope.clone(), absolute(path)?, stamp.clone());
+        let stamped = self.database().write(move |tx| {
             for key in visible_at(tx, &scope, &path)? {
                 tx.prepare_cached(
-                    "UPDATE document_sources SET bytes = ?3, modified_ms = ?4, missing_ms = NULL
+                    "UPDATE document_sources SET bytes = ?3, modified_ms = ?4, identity = ?5, missing_ms = NULL
                      WHERE document_key = ?1 AND path = ?2",
                 )?
-                .execute(params![key, path, stamp.bytes as i64, stamp.modified_ms])?;
+                .execute(params![key, path, stamp.bytes as i64, stamp.modified_ms, stamp.identity])?;
             }
             Ok(())
-        })
+        });
+        failpoint("source_stamped");
+        stamped
+    }
+
+    /// A file was moved: its document comes from the new place from now on.
+    pub fn move_source(&self, scope: &Scope, from: &Path, to: &Path) -> Result<()> {
+        let (scope, from, to) = (scope.clone(), text(from), text(to));
+        let moved = self.database().write(move |tx| {
+            for key in visible_at(tx, &scope, &from)? {
+                // Where it was taken in at both places, one of them is left.
+                tx.prepare_cached(
+                    "UPDATE OR REPLACE document_sources SET path = ?3, missing_ms = NULL
+                     WHERE document_key = ?1 AND path = ?2",
+                )?
+                .execute(params![key, from, to])?;
+            }
+            Ok(())
+        });
+        failpoint("source_moved");
+        moved
     }
 
     /// A file is gone. Where its document has another place that is there, this one is forgotten: the file was moved or was
     /// one of several copies. Otherwise the document stays, marked as without its source.
     pub fn source_gone(&self, scope: &Scope, path: &Path) -> Result<()> {
         let (scope, path) = (scope.clone(), text(path));
-        self.database().write(move |tx| {
+        let noted = self.database().write(move |tx| {
             for key in visible_at(tx, &scope, &path)? {
                 let sql = "SELECT 1 FROM document_sources WHERE document_key = ?1 AND path <> ?2 AND missing_ms IS NULL";
                 let change = if tx.prepare_cached(sql)?.exists(params![key, path])? {
@@ -136,7 +153,9 @@ impl Vault {
                 tx.prepare_cached(change)?.execute(params![key, path])?;
             }
             Ok(())
-        })
+        });
+        failpoint("source_gone");
+        noted
     }
 
     /// Forgets one of several places of a document. The last one goes only with the document itself.
@@ -168,6 +187,10 @@ fn visible_at(tx: &Transaction<'_>, scope: &Scope, path: &str) -> Result<Vec<i64
     ))?;
     let rows = statement.query_map(named_params! {":profile": scope.profile(), ":path": path}, |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn absolute(path: &Path) -> Result<String> {
+    Ok(text(&std::path::absolute(path).map_err(VaultError::io(path))?))
 }
 
 fn text(path: &Path) -> String {

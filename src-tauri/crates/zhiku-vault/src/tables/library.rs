@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use zhiku_core::DocumentId;
 
 use super::documents::{SUMMARY, summary};
+use super::queue::count_retryable;
 use crate::error::Result;
 use crate::principal::Scope;
 use crate::records::{CurrentWork, DocumentPage, Progress, WorkSummary};
@@ -37,37 +38,39 @@ impl Vault {
                 .iter()
                 .map(|key| statement.query_row(named_params! {":key": key}, summary))
                 .collect::<rusqlite::Result<_>>()?;
-            Ok(DocumentPage { total, documents })
+            Ok(DocumentPage { total, n_retryable: count_retryable(db, scope)?, documents })
         })
     }
 
-    /// What the queue has left of visible documents: waiting jobs and running ones.
+    /// What the queue has left of visible documents: waiting jobs and running ones, without those that no model is there for.
     pub fn work_summary(&self, scope: &Scope) -> Result<WorkSummary> {
         self.read(scope, |db| {
-            let open = "jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key
-                        CROSS JOIN visible ON visible.document_key = d.key
-                        WHERE j.state IN ('queued', 'running')";
-            let sql = format!("{VISIBLE} SELECT count(*) FROM {open}");
             let bound = named_params! {":profile": scope.profile()};
+            let sql = format!("{VISIBLE} SELECT count(*) {OPEN} AND j.state IN ('queued', 'running')");
             let n_open = db.prepare_cached(&sql)?.query_row(bound, |row| row.get(0))?;
-            let sql = format!(
-                "{VISIBLE} SELECT d.document_id, d.title, j.stage, j.done, j.total FROM {open}
-                 ORDER BY j.state = 'running' DESC, j.updated_ms DESC LIMIT 1"
-            );
-            let current = db.prepare_cached(&sql)?.query_row(bound, |row| {
-                Ok(CurrentWork {
-                    document: DocumentId(row::get_uuid(row, 0)?),
-                    title: row.get(1)?,
-                    progress: Progress {
-                        stage: row::get_name(row, 2)?,
-                        done: row.get(3)?,
-                        total: row.get(4)?,
-                    },
-                })
-            });
-            Ok(WorkSummary { n_open, current: current.optional()? })
+            let running = format!("{OPEN} AND j.state = 'running' ORDER BY j.updated_ms DESC LIMIT 1");
+            let next = format!("{OPEN} AND j.state = 'queued' ORDER BY j.priority, j.key LIMIT 1");
+            let found = current(db, scope, &running)?;
+            let current = if found.is_some() { found } else { current(db, scope, &next)? };
+            Ok(WorkSummary { n_open, current })
         })
     }
+}
+
+const OPEN: &str = "FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key
+    CROSS JOIN visible ON visible.document_key = d.key WHERE j.lane <> 'awaits_model'";
+
+fn current(db: &Connection, scope: &Scope, from: &str) -> Result<Option<CurrentWork>> {
+    let sql = format!("{VISIBLE} SELECT d.document_id, d.title, j.stage, j.done, j.total {from}");
+    let bound = named_params! {":profile": scope.profile()};
+    let found = db.prepare_cached(&sql)?.query_row(bound, |row| {
+        Ok(CurrentWork {
+            document: DocumentId(row::get_uuid(row, 0)?),
+            title: row.get(1)?,
+            progress: Progress { stage: row::get_name(row, 2)?, done: row.get(3)?, total: row.get(4)? },
+        })
+    });
+    Ok(found.optional()?)
 }
 
 const LISTED: &str = "FROM visible JOIN documents d ON d.key = visible.document_key WHERE d.embedded = 0";

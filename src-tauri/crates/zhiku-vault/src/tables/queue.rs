@@ -1,17 +1,18 @@
-//! What a person does with the queue: pausing it, taking one document out of it, trying failed ones again, putting some first.
+//! What a person does with the queue: pausing it, cancelling, trying failed ones again, putting some first.
 
-use rusqlite::{Transaction, params};
-use zhiku_core::{DocumentId, DocumentState, Failure, JobStage, Reason};
+use rusqlite::{Connection, Transaction, named_params, params};
+use zhiku_core::{DocumentId, DocumentState, Failure, JobId, JobStage, Reason, VersionNumber};
 
 use super::jobs::{self, COLUMNS};
 use super::{documents, versions};
+use crate::clock::now_ms;
 use crate::error::{Result, VaultError};
+use crate::failpoint::failpoint;
 use crate::meta;
 use crate::principal::{Function, Scope};
-use crate::records::{Job, VersionRef};
+use crate::records::{Job, JobKind, VersionRef};
 use crate::storage::row;
 use crate::vault::Vault;
-use crate::vectors;
 use crate::visibility::VISIBLE;
 
 const PAUSED: &str = "imports_paused";
@@ -39,15 +40,6 @@ impl Urgency {
     }
 }
 
-/// What became of an import that was taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CancelOutcome {
-    /// There was no earlier version: the document is gone.
-    Removed,
-    /// The earlier version stays; the new one is failed as `cancelled`, and nothing of it is left.
-    VersionCancelled,
-}
-
 impl Vault {
     /// Whether the queue is to stand still; outlives the program.
     pub fn imports_paused(&self) -> Result<bool> {
@@ -58,41 +50,49 @@ impl Vault {
         self.database().write(move |tx| meta::set(tx, PAUSED, if paused { "1" } else { "0" }))
     }
 
-    /// Takes a document's import back. A document without an earlier version is removed with all that was made of it;
-    /// otherwise the version that was under way leaves nothing behind and may be tried again.
-    pub fn cancel_import(&self, scope: &Scope, document: DocumentId) -> Result<CancelOutcome> {
+    /// Ends the waiting and running jobs of one visible document and of what came inside it, or of all; returns how many.
+    /// A version that was never published fails as `cancelled`; trying it again goes on where it stopped.
+    pub fn cancel_imports(&self, scope: &Scope, document: Option<DocumentId>) -> Result<usize> {
         self.require(scope, Function::Import)?;
-        let by = scope.clone();
-        let cancelled = self.database().write(move |tx| cancel_newest(tx, &by, document))?;
-        let Some(chunks) = cancelled else {
-            self.remove(scope, document)?;
-            return Ok(CancelOutcome::Removed);
-        };
-        self.token_store().delete_chunks(chunks)?;
-        Ok(CancelOutcome::VersionCancelled)
+        let scope = scope.clone();
+        let cancelled = self.database().write(move |tx| {
+            let open = match document {
+                Some(document) => open_of(tx, &scope, documents::visible_key(tx, &scope, document)?)?,
+                None => open_of(tx, &scope, 0)?,
+            };
+            if open.is_empty() && document.is_some() {
+                return Err(VaultError::NotFound { what: "an import of this document" });
+            }
+            for (job, version, stage) in &open {
+                cancel(tx, *job, *version, *stage)?;
+            }
+            Ok(open.len())
+        });
+        failpoint("cancelled");
+        cancelled
+    }
+
+    /// Tries a failed or cancelled version again.
+    pub fn retry_version(&self, scope: &Scope, version: VersionRef) -> Result<JobId> {
+        self.require(scope, Function::Import)?;
+        let scope = scope.clone();
+        self.database().write(move |tx| {
+            documents::visible_key(tx, &scope, version.document)?;
+            retry(tx, version)
+        })
     }
 
     /// Queues every failed import of visible documents that may be tried again; returns how many.
     pub fn retry_failed(&self, scope: &Scope) -> Result<usize> {
         self.require(scope, Function::Import)?;
-        let failed = self.read(scope, |db| {
-            let mut statement = db.prepare_cached(&format!(
-                "{VISIBLE} SELECT d.document_id, v.number FROM visible
-                 JOIN documents d ON d.key = visible.document_key
-                 JOIN versions v ON v.key = (SELECT key FROM versions WHERE document_key = d.key ORDER BY number DESC LIMIT 1)
-                 WHERE v.state = 'failed' AND json_extract(v.failure, '$.retryable') = 1 ORDER BY v.key"
-            ))?;
-            let bound = rusqlite::named_params! {":profile": scope.profile()};
-            let rows = statement.query_map(bound, |row| {
-                let document = DocumentId(row::get_uuid(row, 0)?);
-                Ok(VersionRef { document, version: zhiku_core::VersionNumber(row.get(1)?) })
-            })?;
-            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
-        })?;
-        for version in &failed {
-            self.retry_version(scope, *version)?;
-        }
-        Ok(failed.len())
+        let scope = scope.clone();
+        self.database().write(move |tx| {
+            let failed = retryable(tx, &scope)?;
+            for version in &failed {
+                retry(tx, *version)?;
+            }
+            Ok(failed.len())
+        })
     }
 
     /// Puts the waiting jobs of visible documents where `urgency` says.
@@ -106,57 +106,68 @@ impl Vault {
         })
     }
 
-    /// The waiting and running jobs of visible documents, in the order in which they are done.
-    pub fn open_jobs(&self, scope: &Scope) -> Result<Vec<Job>> {
+    /// The waiting and running jobs of visible documents, in the order in which they are done, at most `limit`.
+    pub fn open_jobs(&self, scope: &Scope, limit: u32) -> Result<Vec<Job>> {
         self.read(scope, |db| {
             let mut statement = db.prepare_cached(&format!(
                 "{VISIBLE} {COLUMNS} CROSS JOIN visible ON visible.document_key = d.key
-                 WHERE j.state IN ('queued', 'running') ORDER BY j.state = 'running' DESC, j.priority, j.key"
+                 WHERE j.state IN ('queued', 'running')
+                 ORDER BY j.state = 'running' DESC, j.priority, j.key LIMIT :limit"
             ))?;
-            let rows =
-                statement.query_map(rusqlite::named_params! {":profile": scope.profile()}, jobs::job)?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
+            let bound = named_params! {":profile": scope.profile(), ":limit": limit};
+            Ok(statement.query_map(bound, jobs::job)?.collect::<rusqlite::Result<_>>()?)
         })
     }
 }
 
-/// The chunks whose token vectors are to go; `None` when the document is to be removed as a whole.
-fn cancel_newest(tx: &Transaction<'_>, scope: &Scope, document: DocumentId) -> Result<Option<Vec<i64>>> {
-    let key = documents::visible_key(tx, scope, document)?;
-    let newest = newest(tx, document, key)?;
-    if matches!(newest.state, DocumentState::Published) || !is_open(tx, newest.key)? {
-        return Err(VaultError::NotFound { what: "an import of this document" });
-    }
-    jobs::cancel_for_version(tx, newest.key)?;
-    if newest.published_key.is_none() {
-        return Ok(None);
-    }
-    let mut statement = tx.prepare_cached("SELECT key FROM chunks WHERE version_key = ?1")?;
-    let chunks = statement
-        .query_map([newest.key], |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
-    vectors::delete_of_version(tx, newest.key)?;
-    for table in ["chunks", "units", "version_stages"] {
-        tx.execute(&format!("DELETE FROM {table} WHERE version_key = ?1"), [newest.key])?;
-    }
-    tx.execute(
-        "UPDATE versions SET n_units = 0, n_chunks = 0, warnings = '[]', change_extent = NULL WHERE key = ?1",
-        [newest.key],
-    )?;
-    let failure = Failure { stage: JobStage::Parse, reason: Reason::new("cancelled"), retryable: true };
-    jobs::fail_version(tx, newest.key, &failure)?;
-    Ok(Some(chunks))
+/// The open jobs of a document and of what is inside it; of all visible documents for key 0.
+fn open_of(tx: &Transaction<'_>, scope: &Scope, document_key: i64) -> Result<Vec<(i64, i64, JobStage)>> {
+    let mut statement = tx.prepare_cached(&format!(
+        "{VISIBLE} SELECT j.key, j.version_key, j.stage FROM jobs j JOIN versions v ON v.key = j.version_key
+         JOIN documents d ON d.key = v.document_key CROSS JOIN visible ON visible.document_key = d.key
+         WHERE j.state IN ('queued', 'running') AND (:key = 0 OR d.key = :key OR d.root_key = :key)"
+    ))?;
+    let bound = named_params! {":profile": scope.profile(), ":key": document_key};
+    let rows = statement.query_map(bound, |row| Ok((row.get(0)?, row.get(1)?, row::get_name(row, 2)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn newest(tx: &Transaction<'_>, document: DocumentId, key: i64) -> Result<versions::VersionRow> {
-    let sql = "SELECT max(number) FROM versions WHERE document_key = ?1";
-    let number = tx.query_row(sql, [key], |row| row.get(0))?;
-    versions::find(tx, VersionRef { document, version: zhiku_core::VersionNumber(number) })
+fn cancel(tx: &Transaction<'_>, job: i64, version_key: i64, stage: JobStage) -> Result<()> {
+    let failure = Failure { stage, reason: Reason::new("cancelled"), retryable: true };
+    tx.prepare_cached(
+        "UPDATE jobs SET state = 'cancelled', failure = ?2, updated_ms = ?3 WHERE key = ?1",
+    )?
+    .execute(params![job, row::to_json(&failure)?, now_ms()])?;
+    jobs::fail_version(tx, version_key, &failure)
 }
 
-fn is_open(tx: &Transaction<'_>, version_key: i64) -> Result<bool> {
-    let sql = "SELECT 1 FROM jobs WHERE version_key = ?1 AND state IN ('queued', 'running', 'failed')";
-    Ok(tx.prepare_cached(sql)?.exists([version_key])?)
+fn retry(tx: &Transaction<'_>, version: VersionRef) -> Result<JobId> {
+    let found = versions::find_open(tx, version)?;
+    if found.state == DocumentState::Failed {
+        versions::set_state(tx, found.key, DocumentState::Queued)?;
+    }
+    let kind = if found.published_key == Some(found.key) { JobKind::Embed } else { JobKind::Import };
+    jobs::enqueue(tx, found.key, kind)
+}
+
+const RETRYABLE: &str = "FROM visible JOIN documents d ON d.key = visible.document_key
+    JOIN versions v ON v.key = (SELECT key FROM versions WHERE document_key = d.key ORDER BY number DESC LIMIT 1)
+    WHERE v.state IN ('failed', 'published') AND v.failure IS NOT NULL AND json_extract(v.failure, '$.retryable') = 1
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.version_key = v.key AND j.state IN ('queued', 'running'))";
+
+fn retryable(tx: &Transaction<'_>, scope: &Scope) -> Result<Vec<VersionRef>> {
+    let mut statement =
+        tx.prepare_cached(&format!("{VISIBLE} SELECT d.document_id, v.number {RETRYABLE} ORDER BY v.key"))?;
+    let rows = statement.query_map(named_params! {":profile": scope.profile()}, |row| {
+        let document = DocumentId(row::get_uuid(row, 0)?);
+        Ok(VersionRef { document, version: VersionNumber(row.get(1)?) })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn count_retryable(db: &Connection, scope: &Scope) -> Result<u32> {
+    let mut statement = db.prepare_cached(&format!("{VISIBLE} SELECT count(*) {RETRYABLE}"))?;
+    Ok(statement.query_row(named_params! {":profile": scope.profile()}, |row| row.get(0))?)
 }
 
 fn move_jobs(tx: &Transaction<'_>, document: DocumentId, urgency: Urgency) -> Result<()> {
