@@ -6,7 +6,7 @@ use zhiku_parse::worker::{ParseRequest, read_picture};
 use zhiku_vault::{Job, UnitRow};
 
 use crate::halt::{Halt, at};
-use crate::pipeline::Shared;
+use crate::shared::Shared;
 use crate::recognition_lane::STAGE;
 
 /// `None` where the picture cannot be drawn: that page has no words, the others are not affected.

@@ -1,10 +1,12 @@
 //! What the machine does now: this process's memory, the processors that others use, the room on the vault's disk.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+use crate::pipeline::MachineSource;
 
 /// A reading is good for this long: less says little about the load and costs more than a short step.
 const FRESH: Duration = Duration::from_secs(1);
@@ -37,6 +39,12 @@ impl Machine {
     pub fn new(vault_dir: &Path) -> Self {
         let state = State { system: System::new(), last: None };
         Self { vault_dir: vault_dir.to_owned(), state: Mutex::new(state) }
+    }
+
+    /// For the lanes.
+    pub fn source(vault_dir: &Path) -> MachineSource {
+        let machine = Self::new(vault_dir);
+        Arc::new(move || machine.read())
     }
 
     pub fn read(&self) -> MachineReading {

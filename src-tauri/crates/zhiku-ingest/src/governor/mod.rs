@@ -1,7 +1,8 @@
 //! How much of the machine an import takes: pure decisions. What the machine is doing is read in [`machine`].
 //!
 //! Three things can hold work up, and none of them fails a document: other programs that need the processor, memory, and a
-//! disk that is almost full. The lanes ask before each step and wait as long as the answer says.
+//! disk that is almost full. The lanes ask between their steps, and wait or put their work back as the answer says. Files in
+//! flight are few by construction: one per lane, and a group of short ones in the vector lane.
 
 mod machine;
 
@@ -9,12 +10,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use zhiku_core::Reason;
 
 pub use machine::{Machine, MachineReading};
 
-/// Files that may be under way at once, and their bytes; one alone may be of any size.
-const MOST_FILES: usize = 4;
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// Threads beyond these gain little at the size of the models that are used.
 const MOST_THREADS: usize = 4;
 /// Of all processors, what other programs may use before an import gives way.
@@ -27,30 +26,36 @@ const DISK_RESERVE: u64 = 512 * MIB;
 
 /// What a person may set. Persisted: changes need a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GovernorSettings {
-    /// Fewer threads, a lower priority, and way for other programs.
+    /// Threads for one inference; `None` leaves it to the machine's size and to `keep_usable`.
+    pub threads: Option<NonZeroUsize>,
+    /// Fewer threads, and way for other programs.
     pub keep_usable: bool,
-    /// Above this much memory of this process, only one file at a time is worked on; `None` leaves it to the machine's size.
+    /// Bytes of this process above which only one lane at a time works; `None` leaves it to the machine's size.
     pub memory_ceiling: Option<u64>,
-    /// Below this much free disk, imports wait.
+    /// Bytes of free disk below which imports wait.
     pub disk_reserve: u64,
 }
 
 impl Default for GovernorSettings {
     fn default() -> Self {
-        Self { keep_usable: true, memory_ceiling: None, disk_reserve: DISK_RESERVE }
+        Self { threads: None, keep_usable: true, memory_ceiling: None, disk_reserve: DISK_RESERVE }
     }
 }
 
 impl GovernorSettings {
     /// Threads for one inference, on a machine of so many processors.
     pub fn threads(&self, n_processors: NonZeroUsize) -> NonZeroUsize {
+        if let Some(wanted) = self.threads {
+            return wanted.min(n_processors);
+        }
         let all = n_processors.get().min(MOST_THREADS);
         let used = if self.keep_usable { (n_processors.get() / 2).clamp(1, MOST_THREADS) } else { all };
         NonZeroUsize::new(used).unwrap_or(NonZeroUsize::MIN)
     }
 
-    /// Bytes of this process above which files are worked on one at a time.
+    /// Bytes of this process above which lanes work one at a time.
     pub fn ceiling(&self, memory_total: u64) -> u64 {
         // A quarter of the machine, but never less than the models and the index need to work at all.
         self.memory_ceiling.unwrap_or((memory_total / 4).clamp(1536 * MIB, 8 * 1024 * MIB))
@@ -64,6 +69,15 @@ pub enum HoldUp {
     Memory,
 }
 
+impl HoldUp {
+    pub fn reason(self) -> Reason {
+        Reason::new(match self {
+            Self::DiskFull => "disk_full",
+            Self::Memory => "memory_full",
+        })
+    }
+}
+
 /// Whether the next step may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -74,7 +88,8 @@ pub enum Verdict {
     Wait(HoldUp),
 }
 
-/// Decides on the next step. `last_step` is how long the one before took; `others` whether other files are under way.
+/// Decides on the next step. `last_step` is how long the one before took; `others` how many lanes are under way that go
+/// before this one when memory is short.
 pub fn decide(
     settings: &GovernorSettings,
     machine: &MachineReading,
@@ -93,12 +108,6 @@ pub fn decide(
         return Verdict::Yield(last_step.min(LONGEST_YIELD));
     }
     Verdict::Go
-}
-
-/// Whether a file of `bytes` may be begun beside those under way.
-pub fn fits(under_way: &[u64], bytes: u64) -> bool {
-    let sum: u64 = under_way.iter().sum();
-    under_way.is_empty() || (under_way.len() < MOST_FILES && sum.saturating_add(bytes) <= MOST_BYTES)
 }
 
 #[cfg(test)]
@@ -162,13 +171,7 @@ mod tests {
         };
         assert_eq!([1, 2, 4, 8, 32].map(|n| threads(true, n)), [1, 1, 2, 4, 4]);
         assert_eq!([1, 2, 4, 8, 32].map(|n| threads(false, n)), [1, 2, 4, 4, 4]);
-    }
-
-    #[test]
-    fn files_under_way_are_few_and_small_together_or_one_alone() {
-        assert!(fits(&[], 900 * MIB));
-        assert!(fits(&[MIB, MIB, MIB], MIB));
-        assert!(!fits(&[MIB; 4], 1));
-        assert!(!fits(&[200 * MIB], 100 * MIB));
+        let set = GovernorSettings { threads: NonZeroUsize::new(6), ..GovernorSettings::default() };
+        assert_eq!([2, 8].map(|n| set.threads(NonZeroUsize::new(n).expect("not zero")).get()), [2, 6]);
     }
 }
