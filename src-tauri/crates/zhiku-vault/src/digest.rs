@@ -5,12 +5,14 @@ use sha2::{Digest, Sha256 as Hasher};
 
 use crate::error::Result;
 use crate::meta;
+use crate::principal::{Function, Scope};
 use crate::records::{Sha256, VaultDigest};
 use crate::vault::Vault;
 
 impl Vault {
-    /// Reads everything once: seconds for ten thousand documents.
-    pub fn digest(&self) -> Result<VaultDigest> {
+    /// Reads everything once: seconds for ten thousand documents. Denied to all but owners, who see every document.
+    pub fn digest(&self, scope: &Scope) -> Result<VaultDigest> {
+        self.require(scope, Function::Members)?;
         let stored = self.token_store().keys()?;
         self.database().read(|db| {
             let one = |sql: &str| Ok::<_, rusqlite::Error>(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64);
