@@ -44,7 +44,7 @@ fn content(db: &Connection) -> Result<String> {
         for column in 1..7 {
             match row.get_ref(column)? {
                 rusqlite::types::ValueRef::Integer(number) => hasher.update(number.to_le_bytes()),
-                other => hasher.update(other.as_bytes()?),
+                other => hasher.update(other.as_bytes().map_err(rusqlite::Error::from)?),
             }
             hasher.update([0]);
         }
@@ -68,7 +68,7 @@ fn add_rows(db: &Connection, hasher: &mut Hasher, sql: &str, version_key: i64) -
     let mut rows = statement.query([version_key])?;
     while let Some(row) = rows.next()? {
         for column in 0..n_columns {
-            hasher.update(row.get_ref(column)?.as_bytes()?);
+            hasher.update(row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?);
             hasher.update([0]);
         }
         hasher.update([1]);
