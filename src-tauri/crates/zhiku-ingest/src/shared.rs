@@ -35,7 +35,8 @@ impl Shared {
             tracing::error!(%error, "could not read whether imports are paused");
             false
         });
-        let mut state = LaneState { paused, governor: config.governor, ..LaneState::default() };
+        let mut state = LaneState::default();
+        (state.paused, state.governor) = (paused, config.governor);
         state.sign(&LANES);
         Self {
             vault,

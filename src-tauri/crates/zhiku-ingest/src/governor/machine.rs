@@ -30,14 +30,18 @@ pub struct Machine {
 }
 
 struct State {
-    system: System,
+    /// `None` where the system tells nothing: then nothing but the disk holds work up.
+    system: Option<System>,
     last: Option<(Instant, MachineReading)>,
 }
 
 impl Machine {
     /// `vault_dir` is on the disk whose room counts.
     pub fn new(vault_dir: &Path) -> Self {
-        let state = State { system: System::new(), last: None };
+        let system = System::new()
+            .inspect_err(|error| tracing::warn!(%error, "the load of this machine is not known"))
+            .ok();
+        let state = State { system, last: None };
         Self { vault_dir: vault_dir.to_owned(), state: Mutex::new(state) }
     }
 
@@ -62,22 +66,26 @@ impl Machine {
 
 impl State {
     fn look(&mut self, vault_dir: &Path) -> MachineReading {
-        let own = Pid::from_u32(std::process::id());
-        self.system.refresh_memory();
-        self.system.refresh_cpu_usage();
-        let what = ProcessRefreshKind::nothing().with_memory().with_cpu();
-        self.system.refresh_processes_specifics(ProcessesToUpdate::Some(&[own]), false, what);
-        let n_processors = self.system.cpus().len().max(1) as f32;
-        // Both are of the time since the look before; the first one has none, and nobody is busy in it.
-        let all = self.system.global_cpu_usage() / 100.0;
-        let process = self.system.process(own);
-        let mine = process.map_or(0.0, |process| process.cpu_usage() / 100.0 / n_processors);
+        let disk_free = free_at(vault_dir);
         let is_first = self.last.is_none();
+        let Some(system) = &mut self.system else {
+            return MachineReading { own_memory: 0, memory_total: u64::MAX, others_busy: 0.0, disk_free };
+        };
+        let own = Pid::from_u32(std::process::id());
+        system.refresh_memory();
+        system.refresh_cpu_usage();
+        let what = ProcessRefreshKind::nothing().with_memory().with_cpu();
+        system.refresh_processes_specifics(ProcessesToUpdate::Some(&[own]), false, what);
+        let n_processors = system.cpus().len().max(1) as f32;
+        // Both are of the time since the look before; the first one has none, and nobody is busy in it.
+        let all = system.global_cpu_usage() / 100.0;
+        let process = system.process(own);
+        let mine = process.map_or(0.0, |process| process.cpu_usage() / 100.0 / n_processors);
         MachineReading {
             own_memory: process.map_or(0, sysinfo::Process::memory),
-            memory_total: self.system.total_memory(),
+            memory_total: system.total_memory(),
             others_busy: if is_first { 0.0 } else { (all - mine).clamp(0.0, 1.0) },
-            disk_free: free_at(vault_dir),
+            disk_free,
         }
     }
 }
