@@ -98,7 +98,10 @@ pub(super) async fn watched_folder_remove(app: AppHandle, folder: String) -> Res
 
 fn path_of(session: &Session, id: &str) -> Result<PathBuf, IpcError> {
     let folders = session.watched_folders()?.into_iter().map(|folder| folder.path);
-    folders.into_iter().find(|path| id_of(path) == id).ok_or_else(|| IpcError::not_found("the watched folder"))
+    folders
+        .into_iter()
+        .find(|path| id_of(path) == id)
+        .ok_or_else(|| IpcError::not_found("the watched folder"))
 }
 
 /// The same folder has the same id while the program runs; where it is cannot be told from it.

@@ -127,11 +127,17 @@ pub(crate) enum JobsCommand {
     /// Go on, and wait until all is done.
     Resume,
     /// Take one document's import back, or all.
-    Cancel { document: Option<String> },
+    Cancel {
+        document: Option<String>,
+    },
     /// Try one document again, or all that failed and may be tried again.
-    Retry { document: Option<String> },
+    Retry {
+        document: Option<String>,
+    },
     /// Do this document before all others.
-    First { document: String },
+    First {
+        document: String,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -167,7 +173,9 @@ pub(crate) enum WatchCommand {
         ignore: Vec<String>,
     },
     /// Watch a folder no more; its documents stay.
-    Remove { folder: PathBuf },
+    Remove {
+        folder: PathBuf,
+    },
     /// Look at each folder once.
     Check,
     /// Watch until interrupted.

@@ -150,7 +150,8 @@ impl Run {
         ensure!(output.status.success(), "the import failed");
         let mut report: Value = serde_json::from_slice(&output.stdout)?;
         let log = std::fs::read_to_string(&self.log)?;
-        report["texts_embedded"] = json!(log.lines().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>());
+        report["texts_embedded"] =
+            json!(log.lines().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>());
         Ok(Finished { report, took, peak_mib: peak / 1024 })
     }
 }
@@ -215,11 +216,7 @@ fn models(home: &Path, log: &Path, with_model: bool) -> Result<ModelSources> {
     };
     let counted: Arc<dyn Embedder> = Arc::new(Counted { inner, log: log.to_owned() });
     let embedder: ModelSource<dyn Embedder> = Arc::new(move || Ok(Arc::clone(&counted)));
-    Ok(ModelSources {
-        embedder,
-        reader: Arc::new(|| Err(missing())),
-        hearing: Arc::new(|| Err(missing())),
-    })
+    Ok(ModelSources { embedder, reader: Arc::new(|| Err(missing())), hearing: Arc::new(|| Err(missing())) })
 }
 
 fn missing() -> ModelError {

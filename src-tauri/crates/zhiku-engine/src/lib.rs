@@ -40,9 +40,9 @@ pub use zhiku_llm::{PRESETS, Preset, ProviderConfig, ProviderKind, Secret};
 pub use zhiku_parse::report::ParseReport;
 pub use zhiku_vault::{
     AccessMode, ChangeExtent, Conversation, Department, DocumentAccess, DocumentDetail, DocumentPage,
-    DocumentSummary, Job, JobState, KILL_POINTS, Member, ObjectFile, Principal, Profile, Progress, Receipt, RegisterOutcome, RunState, RunSummary,
-    SearchFilter, StoreReceipt, VaultDigest, VaultEntry, VersionDetail, VersionRef, WatchedFolder,
-    WorkSummary,
+    DocumentSummary, Job, JobState, KILL_POINTS, Member, ObjectFile, Principal, Profile, Progress, Receipt,
+    RegisterOutcome, RunState, RunSummary, SearchFilter, StoreReceipt, VaultDigest, VaultEntry,
+    VersionDetail, VersionRef, WatchedFolder, WorkSummary,
 };
 
 /// Call first thing in `main`: when this process was started to run a parser, it does that and exits.

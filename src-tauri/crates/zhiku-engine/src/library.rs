@@ -69,7 +69,9 @@ impl Session {
         for path in paths {
             match files_below(path, &IgnoreRules::standard()) {
                 Ok(below) => {
-                    files.extend(below.into_iter().filter(|path| !path.starts_with(self.vault().dir())).map(Ok));
+                    files.extend(
+                        below.into_iter().filter(|path| !path.starts_with(self.vault().dir())).map(Ok),
+                    );
                 }
                 Err(error) => {
                     let reason = Reason::new("file_unreadable").with("name", name(path));

@@ -95,8 +95,7 @@ impl Engine {
             return Err(EngineError::invalid("the memory ceiling is too low for the models")
                 .with_hint("set it to 512 MB or more"));
         }
-        self.home
-            .set_setting(SETTING, &Setting { value: json!(settings), version: SETTING_VERSION })?;
+        self.home.set_setting(SETTING, &Setting { value: json!(settings), version: SETTING_VERSION })?;
         self.models.set_threads(settings.threads(processors()));
         for vault in lock(&self.open_vaults).iter().filter_map(|(_, vault)| vault.upgrade()) {
             if let Some(pipeline) = &vault.pipeline {

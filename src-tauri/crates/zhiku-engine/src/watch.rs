@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use zhiku_ingest::{FolderLook, FolderWatch, IgnoreRules, look_at_folder};
 use zhiku_core::DocumentId;
+use zhiku_ingest::{FolderLook, FolderWatch, IgnoreRules, look_at_folder};
 use zhiku_vault::WatchedFolder;
 
 use crate::engine::lock;
@@ -25,13 +25,17 @@ impl Session {
                 .with_hint("name a folder that is there and can be read")
         })?;
         if !folder.is_dir() {
-            return Err(EngineError::invalid(format!("could not watch {}: it is no folder", folder.display())));
+            return Err(EngineError::invalid(format!(
+                "could not watch {}: it is no folder",
+                folder.display()
+            )));
         }
         if folder.starts_with(self.vault().dir()) {
             return Err(EngineError::invalid("could not watch the vault's own folder"));
         }
-        IgnoreRules::with_patterns(&folder, ignore)
-            .map_err(|error| EngineError::invalid(error.to_string()).with_hint("write it as in .gitignore"))?;
+        IgnoreRules::with_patterns(&folder, ignore).map_err(|error| {
+            EngineError::invalid(error.to_string()).with_hint("write it as in .gitignore")
+        })?;
         self.vault().watch_folder(&self.scope()?, &folder, ignore)?;
         self.folders_changed();
         Ok(())
@@ -56,9 +60,10 @@ impl Session {
                 Arc::new(move || vault.scope(&principal))
             };
             let started = FolderWatch::start(vault, scope, pipeline.waker());
-            *watch = Some(started.map_err(|error| {
-                EngineError::bug(format!("could not start watching folders: {error}"))
-            })?);
+            *watch =
+                Some(started.map_err(|error| {
+                    EngineError::bug(format!("could not start watching folders: {error}"))
+                })?);
         }
         Ok(())
     }

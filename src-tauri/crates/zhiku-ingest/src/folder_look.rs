@@ -112,7 +112,8 @@ fn compare(
     now_ms: i64,
     exists: &dyn Fn(&Path) -> bool,
 ) -> Changes {
-    let at: HashMap<&Path, &SourceFile> = known.iter().map(|source| (source.path.as_path(), source)).collect();
+    let at: HashMap<&Path, &SourceFile> =
+        known.iter().map(|source| (source.path.as_path(), source)).collect();
     let away = |source: &&SourceFile| !found.contains_key(&source.path) && !exists(&source.path);
     let mut moved_from: HashMap<&str, &SourceFile> = HashMap::new();
     for source in known.iter().filter(away) {
@@ -123,7 +124,11 @@ fn compare(
     let mut changes = Changes::default();
     for (path, stamp) in found {
         let here = at.get(path.as_path()).copied();
-        let pair = if here.is_some() { None } else { stamp.identity.as_deref().and_then(|id| moved_from.remove(id)) };
+        let pair = if here.is_some() {
+            None
+        } else {
+            stamp.identity.as_deref().and_then(|id| moved_from.remove(id))
+        };
         if let Some(source) = pair {
             changes.moved.push((source.path.clone(), path.clone()));
         }

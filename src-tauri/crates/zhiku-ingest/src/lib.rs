@@ -13,6 +13,7 @@ pub mod governor;
 mod guard;
 mod halt;
 mod import;
+mod job_end;
 mod lanes;
 mod media_kind;
 mod media_stage;

@@ -6,8 +6,8 @@ use zhiku_parse::worker::{ParseRequest, read_picture};
 use zhiku_vault::{Job, UnitRow};
 
 use crate::halt::{Halt, at};
-use crate::shared::Shared;
 use crate::recognition_lane::STAGE;
+use crate::shared::Shared;
 
 /// `None` where the picture cannot be drawn: that page has no words, the others are not affected.
 pub(crate) fn picture_of(shared: &Shared, job: &Job, row: &UnitRow) -> Result<Option<SourcePicture>, Halt> {

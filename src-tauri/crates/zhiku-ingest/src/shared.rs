@@ -1,12 +1,12 @@
-//! What the lanes share: who takes which job when, what each tells, and how a job ends. The queue itself is in the vault.
+//! What the lanes share: who takes which job when, and what stands still. How a job ends and what is told of it is in
+//! `job_end.rs`, the queue itself in the vault.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
-use zhiku_core::{DocumentState, Failure, JobStage, Reason};
-use zhiku_vault::{Job, JobLane, Progress, Vault, VaultError, VersionRef};
+use zhiku_vault::{Job, JobLane, Vault, VaultError};
 
 use crate::governor::{GovernorSettings, HoldUp, Verdict, decide};
 use crate::lanes::{LANES, Lane, LaneState};
@@ -26,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) stop: CancellationToken,
     state: Mutex<LaneState>,
     changed: Condvar,
-    watchers: Mutex<Vec<Sender<ImportProgress>>>,
+    pub(crate) watchers: Mutex<Vec<Sender<ImportProgress>>>,
 }
 
 impl Shared {
@@ -104,18 +104,13 @@ impl Shared {
 
     /// Whether there is too little room on the disk to take anything in.
     pub(crate) fn disk_is_full(&self) -> bool {
-        let governor = self.state().governor;
-        decide(&governor, &(self.config.machine)(), Duration::ZERO, 0) == Verdict::Wait(HoldUp::DiskFull)
+        let verdict = decide(&self.state().governor, &(self.config.machine)(), Duration::ZERO, 0);
+        verdict == Verdict::Wait(HoldUp::DiskFull)
     }
 
     /// The next jobs of a lane, about `n_chunks` chunks of them; waits for them. `None` when the lane must end. Whenever it
     /// is about to wait, `idle` is called first, for work that was put off.
-    pub(crate) fn next_jobs(
-        &self,
-        lane: JobLane,
-        n_chunks: u32,
-        mut idle: impl FnMut(),
-    ) -> Option<Vec<Job>> {
+    pub(crate) fn next_jobs(&self, lane: JobLane, n_chunks: u32, mut idle: impl FnMut()) -> Option<Vec<Job>> {
         self.state().lane(lane).working = false;
         loop {
             let signs = self.state().queue_signs;
@@ -195,12 +190,15 @@ impl Shared {
 
     fn claim_failed(&self, error: &VaultError) {
         tracing::error!(%error, "could not claim a job");
-        let mut state = self.state();
         if error.is_disk_full() {
-            state.full_until = Some(Instant::now() + AFTER_FULL);
+            self.found_full();
         } else if !self.is_stopped() {
-            drop(self.changed.wait_timeout(state, AFTER_FULL));
+            drop(self.changed.wait_timeout(self.state(), AFTER_FULL));
         }
+    }
+
+    pub(crate) fn found_full(&self) {
+        self.state().full_until = Some(Instant::now() + AFTER_FULL);
     }
 
     pub(crate) fn hand_over<'a>(&self, jobs: impl IntoIterator<Item = &'a Job>, lane: JobLane) {
@@ -221,9 +219,8 @@ impl Shared {
     pub(crate) fn put_back(&self, job: &Job) {
         if let Err(error) = self.vault.requeue_job(job.job_id) {
             tracing::warn!(%error, "could not put a job back yet");
-            let mut state = self.state();
-            state.to_put_back.push(job.clone());
-            state.full_until = Some(Instant::now() + AFTER_FULL);
+            self.state().to_put_back.push(job.clone());
+            self.found_full();
         }
     }
 
@@ -253,57 +250,8 @@ impl Shared {
             drop(self.changed.wait_timeout(state, pause));
         }
     }
-
-    /// Stores and tells how far a job is.
-    pub(crate) fn progress(&self, job: &Job, state: DocumentState, stage: JobStage, done: u32, total: u32) {
-        if let Err(error) = self.vault.job_progress(job.job_id, Progress { stage, done, total }) {
-            tracing::warn!(%error, "could not store a job's progress");
-        }
-        let version = job.version;
-        self.tell(ImportProgress { version, state, stage, done, total, reason: None, settled: false });
-    }
-
-    /// Ends a job without success and tells so.
-    pub(crate) fn fail(&self, job: &Job, stage: JobStage, reason: Reason, retryable: bool) {
-        let failure = Failure { stage, reason: reason.clone(), retryable };
-        if let Err(error) = self.vault.fail_job(job.job_id, &failure) {
-            tracing::error!(%error, "could not store a failure");
-        }
-        self.settle(job.version, DocumentState::Failed, stage, Some(reason));
-    }
-
-    /// A vault error ends a job as ours or the disk's, unless the job was taken back meanwhile. A full disk ends nothing: the
-    /// job waits for room.
-    pub(crate) fn fail_with(&self, job: &Job, stage: JobStage, error: &VaultError) {
-        if matches!(error, VaultError::NotFound { .. }) {
-            self.settle(job.version, DocumentState::Deleted, stage, None);
-            return;
-        }
-        if error.is_disk_full() {
-            tracing::warn!(%error, stage = stage.as_str(), "no room on the disk; the job waits");
-            self.state().full_until = Some(Instant::now() + AFTER_FULL);
-            self.put_back(job);
-            return;
-        }
-        tracing::error!(%error, stage = stage.as_str(), "a stage failed");
-        self.fail(job, stage, Reason::new("storage_failed").with("detail", error), true);
-    }
-
-    pub(crate) fn settle(
-        &self,
-        version: VersionRef,
-        state: DocumentState,
-        stage: JobStage,
-        reason: Option<Reason>,
-    ) {
-        self.tell(ImportProgress { version, state, stage, done: 0, total: 0, reason, settled: true });
-    }
-
-    fn tell(&self, progress: ImportProgress) {
-        lock(&self.watchers).retain(|watcher| watcher.send(progress.clone()).is_ok());
-    }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,8 +13,8 @@ use crate::chunk_stage::chunks;
 use crate::guard::guarded;
 use crate::halt::{Halt, at};
 use crate::import::{PARSE_VERSION, kind_of};
-use crate::shared::Shared;
 use crate::ready::Ready;
+use crate::shared::Shared;
 
 /// Units per transaction.
 const UNITS_PER_BATCH: usize = 32;

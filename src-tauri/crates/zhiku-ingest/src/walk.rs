@@ -116,7 +116,10 @@ mod tests {
         let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
         let rules = IgnoreRules::with_patterns(dir.path(), &patterns).expect("rules");
         let files = files_below(dir.path(), &rules).expect("walk");
-        files.iter().filter_map(|file| Some(file.strip_prefix(dir.path()).ok()?.to_str()?.to_owned())).collect()
+        files
+            .iter()
+            .filter_map(|file| Some(file.strip_prefix(dir.path()).ok()?.to_str()?.to_owned()))
+            .collect()
     }
 
     #[test]

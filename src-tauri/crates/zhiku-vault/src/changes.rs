@@ -27,7 +27,9 @@ impl Vault {
             Ok(match before {
                 Some(before) => Some(compare(&contents(db, before)?, &after)),
                 None if found.published_key.is_some() => None,
-                None => Some(VersionChange { extent: ChangeExtent::First, n_changed_units: after.len() as u32 }),
+                None => {
+                    Some(VersionChange { extent: ChangeExtent::First, n_changed_units: after.len() as u32 })
+                }
             })
         })?;
         // A published version is compared with nothing any more: what was noted stays.

@@ -15,7 +15,9 @@ impl Vault {
         self.require(scope, Function::Members)?;
         let stored = self.token_store().keys()?;
         self.database().read(|db| {
-            let one = |sql: &str| Ok::<_, rusqlite::Error>(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64);
+            let one = |sql: &str| {
+                Ok::<_, rusqlite::Error>(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+            };
             Ok(VaultDigest {
                 n_documents: one("SELECT count(*) FROM documents WHERE deleted_ms IS NULL")?,
                 n_units: one("SELECT count(*) FROM units")?,
@@ -49,7 +51,12 @@ fn content(db: &Connection) -> Result<String> {
             hasher.update([0]);
         }
         let key: i64 = row.get(0)?;
-        add_rows(db, &mut hasher, "SELECT kind, locator, text, heading_path FROM units WHERE version_key = ?1 ORDER BY ordinal", key)?;
+        add_rows(
+            db,
+            &mut hasher,
+            "SELECT kind, locator, text, heading_path FROM units WHERE version_key = ?1 ORDER BY ordinal",
+            key,
+        )?;
         add_rows(
             db,
             &mut hasher,

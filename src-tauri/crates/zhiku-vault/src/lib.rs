@@ -16,7 +16,7 @@
 //! | files outside | `watch_folder unwatch_folder watched_folders sources_below stamp_source move_source source_gone remove_source` | `watched.rs` |
 //! | difference | `record_change change` | `changes.rs` |
 //! | import | `stage_units store_recognized staged_units stage_chunks pending_chunks vectors_by_hash reuse_vectors store_vectors fail_version` | `ingest.rs`, `vectors.rs` |
-//! | stages | `set_state stage_finished finish_stage set_embedding_space set_chunker_version` | `ingest.rs` |
+//! | stages | `set_state stage_finished finish_stage set_embedding_space set_chunker_version` | `ingest.rs`, `embedding_space.rs` |
 //! | publish | `publish_lexical publish_hybrid` | `publish.rs` |
 //! | jobs | `enqueue_job claim_jobs pass_jobs move_lane job_progress finish_job fail_job requeue_job jobs` | `tables/jobs.rs` |
 //! | queue | `imports_paused set_imports_paused cancel_imports retry_version retry_failed prioritize open_jobs` | `tables/queue.rs` |
@@ -28,6 +28,7 @@
 mod changes;
 mod clock;
 mod digest;
+mod embedding_space;
 mod erase;
 mod error;
 mod failpoint;
@@ -52,6 +53,7 @@ mod vectors;
 mod visibility;
 mod watched;
 
+pub use embedding_space::SpaceChange;
 pub use erase::Erase;
 pub use error::{Result, VaultError};
 pub use failpoint::KILL_POINTS;
@@ -63,4 +65,3 @@ pub use records::*;
 pub use storage::StorageKey;
 pub use tables::queue::Urgency;
 pub use vault::{AccessMode, OpenOptions, Vault};
-pub use vectors::SpaceChange;

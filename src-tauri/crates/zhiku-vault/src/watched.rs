@@ -185,7 +185,8 @@ fn visible_at(tx: &Transaction<'_>, scope: &Scope, path: &str) -> Result<Vec<i64
          CROSS JOIN documents d ON d.key = s.document_key AND d.parent_key IS NULL
          CROSS JOIN visible ON visible.document_key = d.key WHERE s.path = :path"
     ))?;
-    let rows = statement.query_map(named_params! {":profile": scope.profile(), ":path": path}, |row| row.get(0))?;
+    let rows =
+        statement.query_map(named_params! {":profile": scope.profile(), ":path": path}, |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

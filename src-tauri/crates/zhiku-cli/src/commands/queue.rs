@@ -74,7 +74,14 @@ fn list(session: &Session, output: &Output) -> Result<ExitCode> {
     output.result(&value, || {
         let line = |job: &Job| {
             let step = &job.progress;
-            format!("{}  v{}  {} {} / {}", job.version.document, job.version.version, step.stage.as_str(), step.done, step.total)
+            format!(
+                "{}  v{}  {} {} / {}",
+                job.version.document,
+                job.version.version,
+                step.stage.as_str(),
+                step.done,
+                step.total
+            )
         };
         let lines = jobs.iter().map(line).collect::<Vec<_>>().join("\n");
         format!("{} open{}\n{lines}", work.n_open, if session.imports_paused() { ", paused" } else { "" })
@@ -186,7 +193,12 @@ fn run(session: &Session) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn remove_place(session: &Session, document: &str, place: &Path, output: &Output) -> Result<ExitCode> {
+pub(super) fn remove_place(
+    session: &Session,
+    document: &str,
+    place: &Path,
+    output: &Output,
+) -> Result<ExitCode> {
     session.remove_source(find_document(session, document)?, place)?;
     let value = json!({ "removed": place.to_string_lossy() });
     output.result(&value, || place.display().to_string());

@@ -36,7 +36,8 @@ impl Watched {
 
     fn look(&self) -> FolderLook {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time after 1970");
-        look_at_folder(&self.world.vault, &self.world.scope, &self.folder, now.as_millis() as i64).expect("look")
+        look_at_folder(&self.world.vault, &self.world.scope, &self.folder, now.as_millis() as i64)
+            .expect("look")
     }
 
     /// Title, version, whether the file is gone.

@@ -80,7 +80,11 @@ fn what_waits_for_a_model_is_found_by_words_and_goes_on_when_it_is_there() {
     let source: ModelSource<dyn Embedder> = {
         let present = Arc::clone(&present);
         Arc::new(move || {
-            if present.load(Ordering::Relaxed) { Ok(Arc::new(Counting::default())) } else { Err(missing("embedding")) }
+            if present.load(Ordering::Relaxed) {
+                Ok(Arc::new(Counting::default()))
+            } else {
+                Err(missing("embedding"))
+            }
         })
     };
     let pipeline = world.start(source, Arc::new(crate::support::idle_machine));

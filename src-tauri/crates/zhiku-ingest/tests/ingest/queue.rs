@@ -86,7 +86,8 @@ fn a_pause_outlives_the_pipeline_and_resuming_embeds_nothing_twice() {
 fn what_is_cancelled_while_it_is_embedded_ends_and_a_retry_makes_the_rest() {
     let world = World::new();
     // More than one batch, so that a step follows the one that is held up.
-    let text = (0..200).map(|n| format!("paragraph {n} {}", "words ".repeat(70))).collect::<Vec<_>>().join("\n\n");
+    let text =
+        (0..200).map(|n| format!("paragraph {n} {}", "words ".repeat(70))).collect::<Vec<_>>().join("\n\n");
     let version = world.queue("long", &text);
     let counting = Arc::new(Counting::default());
     let pipeline = {

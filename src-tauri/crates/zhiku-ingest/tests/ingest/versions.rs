@@ -32,7 +32,11 @@ fn queue(world: &World, pages: &[String]) -> VersionRef {
         .zip(pages)
         .map(|(index, text)| ParsedUnit {
             kind: UnitKind::Page,
-            locator: Locator::Page { page_index: index, page_label: (index + 1).to_string(), boxes: Vec::new() },
+            locator: Locator::Page {
+                page_index: index,
+                page_label: (index + 1).to_string(),
+                boxes: Vec::new(),
+            },
             text: text.clone(),
             process: Process::Text,
             trust: Trust::Normal,

@@ -57,7 +57,8 @@ impl Vault {
     }
 }
 
-const OPEN: &str = "FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key
+const OPEN: &str =
+    "FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key
     CROSS JOIN visible ON visible.document_key = d.key WHERE j.lane <> 'awaits_model'";
 
 fn current(db: &Connection, scope: &Scope, from: &str) -> Result<Option<CurrentWork>> {
@@ -77,9 +78,7 @@ const LISTED: &str = "FROM visible JOIN documents d ON d.key = visible.document_
 
 fn count(db: &Connection, scope: &Scope) -> Result<u32> {
     let sql = format!("{VISIBLE} SELECT count(*) {LISTED}");
-    Ok(db
-        .prepare_cached(&sql)?
-        .query_row(named_params! {":profile": scope.profile()}, |row| row.get(0))?)
+    Ok(db.prepare_cached(&sql)?.query_row(named_params! {":profile": scope.profile()}, |row| row.get(0))?)
 }
 
 fn keys_at(db: &Connection, scope: &Scope, offset: u32, limit: u32) -> Result<Vec<i64>> {

@@ -134,10 +134,8 @@ fn open_of(tx: &Transaction<'_>, scope: &Scope, document_key: i64) -> Result<Vec
 
 fn cancel(tx: &Transaction<'_>, job: i64, version_key: i64, stage: JobStage) -> Result<()> {
     let failure = Failure { stage, reason: Reason::new("cancelled"), retryable: true };
-    tx.prepare_cached(
-        "UPDATE jobs SET state = 'cancelled', failure = ?2, updated_ms = ?3 WHERE key = ?1",
-    )?
-    .execute(params![job, row::to_json(&failure)?, now_ms()])?;
+    tx.prepare_cached("UPDATE jobs SET state = 'cancelled', failure = ?2, updated_ms = ?3 WHERE key = ?1")?
+        .execute(params![job, row::to_json(&failure)?, now_ms()])?;
     jobs::fail_version(tx, version_key, &failure)
 }
 

@@ -6,7 +6,9 @@ use zhiku_vault::{
     SpaceChange, Vault, VaultError,
 };
 
-use crate::support::{World, claim, embed, found, found_dense, import_staged, register, space, stage, vector};
+use crate::support::{
+    World, claim, embed, found, found_dense, import_staged, register, space, stage, vector,
+};
 
 const RULE_1: &str = "售后 claims are filed within 7 days";
 const RULE_2: &str = "售后 claims are filed within 14 days";

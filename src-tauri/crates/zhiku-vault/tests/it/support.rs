@@ -8,7 +8,9 @@ use zhiku_core::{
     Chunk, ChunkId, ChunkKind, ChunkSpan, DocumentKind, Locator, ParsedUnit, Process, Role, Trust, UnitId,
     UnitKind,
 };
-use zhiku_vault::{Home, Job, JobLane, OpenOptions, Principal, PublishOutcome, Registered, Scope, Vault, VersionRef};
+use zhiku_vault::{
+    Home, Job, JobLane, OpenOptions, Principal, PublishOutcome, Registered, Scope, Vault, VersionRef,
+};
 
 pub(crate) const DIM: usize = 16;
 
