@@ -107,8 +107,11 @@ fn job(job: &Job) -> Value {
 
 pub(super) fn governor(global: &Global, wanted: &GovernorArgs, output: &Output) -> Result<ExitCode> {
     let engine = engine(global)?;
-    let settings = applied(engine.governor()?, wanted);
-    engine.set_governor(settings)?;
+    let before = engine.governor()?;
+    let settings = applied(before, wanted);
+    if settings != before {
+        engine.set_governor(settings)?;
+    }
     let value = json!({
         "threads": settings.threads,
         "keep_usable": settings.keep_usable,

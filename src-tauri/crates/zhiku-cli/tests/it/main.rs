@@ -3,4 +3,5 @@
 mod common;
 mod crash;
 mod office;
+mod queue;
 mod story;
