@@ -56,6 +56,7 @@ impl App {
         let session = self.open()?;
         opened::clear(&session);
         watch_imports(app.clone(), &session)?;
+        session.start_watching()?;
         *open = Some(session.clone());
         Ok(session)
     }

@@ -10,6 +10,7 @@ mod ask;
 mod library;
 mod settings;
 mod viewer;
+mod work;
 
 use std::str::FromStr;
 
@@ -46,10 +47,18 @@ pub fn builder() -> Builder<Wry> {
             library::library_page,
             library::work_status,
             library::work_pause,
+            library::work_cancel,
+            library::work_retry_failed,
             library::import_chosen,
             library::document_retry,
             library::document_unlock,
             library::document_remove,
+            work::import_settings,
+            work::import_settings_save,
+            work::watched_folders,
+            work::watched_folder_add,
+            work::watched_folder_ignore,
+            work::watched_folder_remove,
             ask::conversations,
             ask::conversation_turns,
             ask::conversation_delete,

@@ -74,6 +74,7 @@ pub enum Tag {
     Models,
     Providers,
     Settings,
+    Folders,
 }
 
 /// Something changed; whoever shows one of `tags` reads again.

@@ -1,11 +1,11 @@
-//! Documents: taking them in, listing, retrying, removing, and the work on them.
+//! Documents: taking them in, listing, retrying, removing, and the work on them. What goes to the window is a page or a sum,
+//! however many documents there are.
 
 use std::path::{Path, PathBuf};
 
 use tauri::{AppHandle, Manager};
 use tauri_plugin_dialog::DialogExt;
 use tauri_specta::Event;
-use zhiku_core::DocumentState;
 use zhiku_engine::Session;
 
 use super::dto::{
@@ -15,6 +15,11 @@ use super::error::IpcError;
 use super::{blocking, id};
 use crate::app::{App, invalidate};
 use crate::{opened, sample};
+
+/// However many a window asks for.
+const MOST_ROWS: u32 = 500;
+/// Refused files that are named; the rest is counted.
+const MOST_REJECTED: usize = 20;
 
 /// A stretch of the library, newest first; `filter` is part of a title.
 #[tauri::command]
@@ -26,13 +31,9 @@ pub(super) async fn library_page(
     filter: String,
 ) -> Result<LibraryPage, IpcError> {
     blocking(&app, move |session| {
-        let wanted = filter.trim().to_lowercase();
-        let mut documents = session.list()?;
-        documents.retain(|document| wanted.is_empty() || document.title.to_lowercase().contains(&wanted));
-        documents.sort_by_key(|document| std::cmp::Reverse((document.created.0, document.document)));
-        let total = u32::try_from(documents.len()).unwrap_or(u32::MAX);
-        let rows = documents.into_iter().skip(offset as usize).take(limit.min(500) as usize);
-        Ok(LibraryPage { total, offset, rows: rows.map(DocumentRow::from).collect() })
+        let page = session.page(&filter, offset, limit.min(MOST_ROWS))?;
+        let rows = page.documents.into_iter().map(DocumentRow::from).collect();
+        Ok(LibraryPage { total: page.total, retryable: page.n_retryable, offset, rows })
     })
     .await
 }
@@ -43,44 +44,30 @@ pub(super) async fn library_page(
 pub(super) async fn work_status(app: AppHandle) -> Result<Option<WorkStatus>, IpcError> {
     let handle = app.clone();
     blocking(&app, move |session| {
-        let mut documents = session.list()?;
-        documents.retain(|document| under_way(document.state));
-        // Documents that only wait for a missing model are no work.
-        if documents.is_empty() || session.imports_idle() {
+        let work = session.work()?;
+        if work.n_open == 0 {
             return Ok(None);
         }
         let speed = handle.state::<App>().meter().speed();
-        let current = documents
-            .iter()
-            .filter(|document| document.state != DocumentState::Queued)
-            .min_by_key(|document| document.document)
-            .or_else(|| documents.first());
-        let progress = current.and_then(|document| document.progress);
-        let files_left = u32::try_from(documents.len()).unwrap_or(u32::MAX);
+        let (title, progress) = work.current.map(|current| (current.title, current.progress)).unzip();
         let (done, total) = progress.map_or((0, 0), |progress| (progress.done, progress.total));
         let left = f64::from(total.saturating_sub(done));
         Ok(Some(WorkStatus {
-            files_left,
-            current_title: current.map(|document| document.title.clone()),
+            files_left: work.n_open,
+            current_title: title,
             stage: progress.map(|progress| progress.stage.into()),
             done,
             total,
             per_second: speed,
             // Of several files only the current one's length is known.
             seconds_left: speed
-                .filter(|speed| files_left == 1 && *speed > 0.0 && left > 0.0)
+                .filter(|speed| work.n_open == 1 && *speed > 0.0 && left > 0.0)
                 .map(|speed| left / speed),
             paused: session.imports_paused(),
+            waits: session.imports_held_up().map(Into::into),
         }))
     })
     .await
-}
-
-fn under_way(state: DocumentState) -> bool {
-    matches!(
-        state,
-        DocumentState::Queued | DocumentState::Parsing | DocumentState::Indexing | DocumentState::Ready
-    )
 }
 
 #[tauri::command]
@@ -95,6 +82,33 @@ pub(super) async fn work_pause(app: AppHandle, paused: bool) -> Result<(), IpcEr
         Ok(())
     })
     .await
+}
+
+/// Takes one document's import back, or all that is under way.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn work_cancel(app: AppHandle, document: Option<String>) -> Result<(), IpcError> {
+    blocking(&app, move |session| {
+        let document = document.map(|document| id(&document, "document")).transpose()?;
+        session.cancel_imports(document)?;
+        Ok(())
+    })
+    .await?;
+    invalidate(&app, &[Tag::Library, Tag::Work]);
+    Ok(())
+}
+
+/// Tries everything again that failed and may be tried again.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn work_retry_failed(app: AppHandle) -> Result<(), IpcError> {
+    blocking(&app, |session| {
+        session.retry_failed()?;
+        Ok(())
+    })
+    .await?;
+    invalidate(&app, &[Tag::Library, Tag::Work]);
+    Ok(())
 }
 
 /// Lets the person choose in the system's dialog, or takes the sample; nothing when nothing was chosen.
@@ -126,13 +140,15 @@ pub(super) async fn import_chosen(
 /// Takes in files and folders; what could not be taken in is told by its name alone.
 pub(crate) fn import_paths(session: &Session, paths: &[PathBuf]) -> Result<ImportReceipt, IpcError> {
     let files = session.import(paths, &mut |_| {})?;
-    let mut receipt = ImportReceipt { accepted: 0, rejected: Vec::new() };
+    let mut receipt = ImportReceipt { accepted: 0, n_rejected: 0, rejected: Vec::new() };
     for file in files {
-        match file.refusal {
-            None => receipt.accepted += 1,
-            Some(reason) => {
-                receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() });
-            }
+        let Some(reason) = file.refusal else {
+            receipt.accepted += 1;
+            continue;
+        };
+        receipt.n_rejected += 1;
+        if receipt.rejected.len() < MOST_REJECTED {
+            receipt.rejected.push(RejectedFile { name: name(&file.path), reason: reason.into() });
         }
     }
     Ok(receipt)
@@ -218,5 +234,19 @@ mod tests {
         );
         assert!(!told.contains(&*dir.path().to_string_lossy()), "{told}");
         assert!(session.list().expect("a list").iter().any(|document| document.title.starts_with("notes")));
+    }
+
+    /// A folder full of what cannot be taken in does not fill the message to the window.
+    #[test]
+    fn many_refused_files_are_counted_and_some_named() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let engine = Engine::open(EngineConfig::new(dir.path().join("home"), "test").expect("config"))
+            .expect("engine");
+        let principal = engine.sign_in(None).expect("a profile");
+        let session = engine.open_vault(&principal, None, AccessMode::Owner).expect("a vault");
+        session.pause_imports().expect("paused");
+        let gone: Vec<PathBuf> = (0..300).map(|n| dir.path().join(format!("gone-{n}.pdf"))).collect();
+        let receipt = import_paths(&session, &gone).expect("imported");
+        assert_eq!((receipt.n_rejected, receipt.rejected.len()), (300, MOST_REJECTED));
     }
 }

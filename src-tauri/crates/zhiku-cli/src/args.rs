@@ -79,7 +79,20 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Rule(RuleCommand),
     /// Remove a document and everything made from it.
-    Remove { document: String },
+    Remove {
+        document: String,
+        /// Only this one of several places it was imported from; the document stays.
+        #[arg(long)]
+        place: Option<PathBuf>,
+    },
+    /// The import queue.
+    #[command(subcommand)]
+    Jobs(JobsCommand),
+    /// How much of the machine imports may use; without options, as it is.
+    Governor(GovernorArgs),
+    /// Folders whose files are taken in as they come and change.
+    #[command(subcommand)]
+    Watch(WatchCommand),
     /// Prove that nothing of a removed document is left.
     VerifyRemoved { document: String },
     /// Find passages.
@@ -112,6 +125,69 @@ pub(crate) enum Command {
     /// Model providers; keys go to the system's keychain only.
     #[command(subcommand)]
     Provider(ProviderCommand),
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum JobsCommand {
+    List,
+    /// Stop after the step at hand, until resumed.
+    Pause,
+    /// Go on, and wait until all is done.
+    Resume,
+    /// Take one document's import back, or all.
+    Cancel {
+        document: Option<String>,
+    },
+    /// Try one document again, or all that failed and may be tried again.
+    Retry {
+        document: Option<String>,
+    },
+    /// Do this document before all others.
+    First {
+        document: String,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct GovernorArgs {
+    /// Threads of one inference; 0 leaves it to the machine.
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Fewer threads, and way for other programs.
+    #[arg(long, value_enum)]
+    pub(crate) keep_usable: Option<Switch>,
+    /// Megabytes of memory above which only one lane works; 0 leaves it to the machine.
+    #[arg(long)]
+    pub(crate) memory_ceiling_mb: Option<u64>,
+    /// Megabytes of free disk below which imports wait.
+    #[arg(long)]
+    pub(crate) disk_reserve_mb: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum WatchCommand {
+    List,
+    /// Watch a folder, or change what is left out of it; takes in what is there.
+    Add {
+        folder: PathBuf,
+        /// A pattern as in .gitignore of what is left out.
+        #[arg(long = "ignore")]
+        ignore: Vec<String>,
+    },
+    /// Watch a folder no more; its documents stay.
+    Remove {
+        folder: PathBuf,
+    },
+    /// Look at each folder once.
+    Check,
+    /// Watch until interrupted.
+    Run,
 }
 
 #[derive(Subcommand, Debug)]

@@ -1,5 +1,6 @@
 //! The application's folder, profiles, vaults, models: what is there before a vault is open.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -7,6 +8,7 @@ use zhiku_vault::{AccessMode, Home, OpenOptions, Principal, Profile, Vault, Vaul
 
 use crate::error::{EngineError, Result};
 use crate::models::Models;
+use crate::queue;
 use crate::session::Session;
 
 /// The name of the vault that a first start creates.
@@ -19,8 +21,8 @@ pub struct EngineConfig {
     pub home: PathBuf,
     /// The models' folder; the model store's default where the user says nothing.
     pub models: Option<PathBuf>,
-    /// Threads that one inference may use.
-    pub inference_threads: usize,
+    /// Threads that one inference may use; what is set in [`Engine::set_governor`] where this says nothing.
+    pub inference_threads: Option<NonZeroUsize>,
     /// Named to a second process that finds the vault locked.
     pub program: String,
     /// How parsers are started apart from this process.
@@ -32,8 +34,7 @@ impl EngineConfig {
     pub fn new(home: PathBuf, program: &str) -> Result<Self> {
         let worker = zhiku_parse::worker::WorkerCommand::current_exe()
             .map_err(|error| EngineError::bug(format!("could not find this program's own file: {error}")))?;
-        let inference_threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(4));
-        Ok(Self { home, models: None, inference_threads, program: program.to_owned(), worker })
+        Ok(Self { home, models: None, inference_threads: None, program: program.to_owned(), worker })
     }
 
     /// `ZHIKU_HOME`, or the platform's folder for application data.
@@ -53,20 +54,26 @@ pub struct Engine {
     pub(crate) home: Home,
     pub(crate) models: Arc<Models>,
     pub(crate) runtime: tokio::runtime::Runtime,
-    open_vaults: Mutex<Vec<(PathBuf, Weak<crate::session::OpenVault>)>>,
+    pub(crate) open_vaults: Mutex<Vec<(PathBuf, Weak<crate::session::OpenVault>)>>,
 }
 
 impl Engine {
     pub fn open(config: EngineConfig) -> Result<Arc<Self>> {
         let home = Home::open(&config.home)?;
-        let models = Arc::new(Models::open(config.models.as_deref(), config.inference_threads)?);
+        let models = Arc::new(Models::open(config.models.as_deref(), queue::processors())?);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("zhiku-async")
             .enable_all()
             .build()
             .map_err(|error| EngineError::bug(format!("could not start the async runtime: {error}")))?;
-        Ok(Arc::new(Self { config, home, models, runtime, open_vaults: Mutex::default() }))
+        let engine = Self { config, home, models, runtime, open_vaults: Mutex::default() };
+        let threads = match engine.config.inference_threads {
+            Some(threads) => threads,
+            None => engine.governor()?.threads(queue::processors()),
+        };
+        engine.models.set_threads(threads);
+        Ok(Arc::new(engine))
     }
 
     pub fn home_dir(&self) -> &Path {

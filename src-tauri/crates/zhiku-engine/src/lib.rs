@@ -13,10 +13,12 @@ mod library;
 mod models;
 mod people;
 mod providers;
+mod queue;
 mod recognize;
 mod runs;
 mod session;
 mod viewer;
+mod watch;
 
 pub use ask::{AskRequest, EventReceiver, RunHandle, WriterChoice, recv_event};
 pub use doctor::{Check, CheckState, Diagnosis};
@@ -32,13 +34,15 @@ pub use runs::ConversationTurn;
 pub use session::Session;
 pub use tokio_util::sync::CancellationToken;
 pub use viewer::{CitedPlace, SourceUnit, SourceView};
-pub use zhiku_ingest::ImportProgress;
+pub use zhiku_ingest::governor::GovernorSettings;
+pub use zhiku_ingest::{FolderLook, ImportProgress};
 pub use zhiku_llm::{PRESETS, Preset, ProviderConfig, ProviderKind, Secret};
 pub use zhiku_parse::report::ParseReport;
 pub use zhiku_vault::{
-    AccessMode, Conversation, Department, DocumentAccess, DocumentDetail, DocumentSummary, KILL_POINTS,
-    Member, ObjectFile, Principal, Profile, Progress, Receipt, RegisterOutcome, RunState, RunSummary,
-    SearchFilter, StoreReceipt, VaultEntry, VersionDetail, VersionRef,
+    AccessMode, ChangeExtent, Conversation, Department, DocumentAccess, DocumentDetail, DocumentPage,
+    DocumentSummary, Job, JobState, KILL_POINTS, Member, ObjectFile, Principal, Profile, Progress, Receipt,
+    RegisterOutcome, RunState, RunSummary, SearchFilter, StoreReceipt, VaultDigest, VaultEntry,
+    VersionDetail, VersionRef, WatchedFolder, WorkSummary,
 };
 
 /// Call first thing in `main`: when this process was started to run a parser, it does that and exits.

@@ -1,15 +1,20 @@
-//! Documents: import, list, show, retry, remove.
+//! Documents: import, list, show, remove.
 
 use std::path::{Path, PathBuf};
 
-use zhiku_core::{DocumentId, DocumentState, JobId, Reason};
-use zhiku_ingest::{Imported, files_below, import_path};
+use zhiku_core::{DocumentId, DocumentState, Reason};
+use zhiku_ingest::governor::HoldUp;
+use zhiku_ingest::{IgnoreRules, Imported, files_below, import_path};
 use zhiku_vault::{
-    DocumentDetail, DocumentFilter, DocumentSummary, Job, Receipt, RegisterOutcome, VersionDetail, VersionRef,
+    DocumentDetail, DocumentFilter, DocumentPage, DocumentSummary, Receipt, RegisterOutcome, Urgency,
+    VersionDetail, VersionRef,
 };
 
 use crate::error::{EngineError, Result};
 use crate::session::Session;
+
+/// So many files at once are brought by hand.
+const FEW_FILES: usize = 8;
 
 /// What became of one file of an import.
 #[derive(Clone, Debug)]
@@ -33,22 +38,15 @@ impl Session {
     ) -> Result<Vec<ImportedFile>> {
         let pipeline = self.pipeline()?;
         let scope = self.scope()?;
-        let mut files = Vec::new();
-        for path in paths {
-            let below = match files_below(path) {
-                Ok(below) => below,
-                Err(error) => {
-                    let file = refused(
-                        path,
-                        Reason::new("file_unreadable").with("name", name(path)).with("detail", error.kind()),
-                    );
-                    on_file(&file);
-                    files.push(file);
-                    continue;
-                }
-            };
-            for path in below {
-                let file = match import_path(self.vault(), &scope, &path)? {
+        let found = self.files_in(paths);
+        // Who brings a few files waits for just these; a whole folder goes in its turn.
+        let urgency = if found.len() <= FEW_FILES { Urgency::First } else { Urgency::InTurn };
+        let mut files = Vec::with_capacity(found.len());
+        for path in found {
+            let taken_in = match path {
+                Err(refused) => refused,
+                Ok(path) if pipeline.disk_is_full() => refused(&path, HoldUp::DiskFull.reason()),
+                Ok(path) => match import_path(self.vault(), &scope, &path, urgency)? {
                     Imported::Queued(registered) => {
                         pipeline.wake();
                         taken(path, registered.version, registered.outcome, true)
@@ -57,12 +55,36 @@ impl Session {
                         taken(path, registered.version, registered.outcome, false)
                     }
                     Imported::Refused(reason) => refused(&path, reason),
-                };
-                on_file(&file);
-                files.push(file);
-            }
+                },
+            };
+            on_file(&taken_in);
+            files.push(taken_in);
         }
         Ok(files)
+    }
+
+    /// All files at or below the paths, without those of the vault itself.
+    fn files_in(&self, paths: &[PathBuf]) -> Vec<Result<PathBuf, ImportedFile>> {
+        let mut files = Vec::new();
+        for path in paths {
+            match files_below(path, &IgnoreRules::standard()) {
+                Ok(below) => {
+                    files.extend(
+                        below.into_iter().filter(|path| !path.starts_with(self.vault().dir())).map(Ok),
+                    );
+                }
+                Err(error) => {
+                    let reason = Reason::new("file_unreadable").with("name", name(path));
+                    files.push(Err(refused(path, reason.with("detail", error.kind()))));
+                }
+            }
+        }
+        files
+    }
+
+    /// A stretch of the list, newest first, of the documents with `title_part` in their title.
+    pub fn page(&self, title_part: &str, offset: u32, limit: u32) -> Result<DocumentPage> {
+        Ok(self.vault().document_page(&self.scope()?, title_part, offset, limit)?)
     }
 
     pub fn list(&self) -> Result<Vec<DocumentSummary>> {
@@ -71,20 +93,6 @@ impl Session {
 
     pub fn show(&self, document: DocumentId) -> Result<DocumentDetail> {
         Ok(self.vault().show(&self.scope()?, document)?)
-    }
-
-    /// The import queue, newest first.
-    pub fn jobs(&self) -> Result<Vec<Job>> {
-        Ok(self.vault().jobs(&self.scope()?)?)
-    }
-
-    /// Tries the newest version of a document again.
-    pub fn retry(&self, document: DocumentId) -> Result<()> {
-        let scope = self.scope()?;
-        let newest = self.vault().show(&scope, document)?.summary.newest;
-        self.vault().retry_version(&scope, VersionRef { document, version: newest })?;
-        self.pipeline()?.wake();
-        Ok(())
     }
 
     /// Opens a document that waits for its password and reads it. The password stays in memory, and only until the document
@@ -112,10 +120,6 @@ impl Session {
         }
         pipeline.wake();
         Ok(())
-    }
-
-    pub fn cancel_import(&self, job: JobId) -> Result<()> {
-        Ok(self.vault().cancel_job(&self.scope()?, job)?)
     }
 
     /// Removes a document and all that was made from it. The very next question does not see it.

@@ -39,7 +39,7 @@ pub struct ModelEntry {
 /// Cheap to open; loads lazily and keeps what it loaded.
 pub struct Models {
     store: ModelStore,
-    threads: usize,
+    threads: Mutex<NonZeroUsize>,
     embedder: Mutex<Option<Arc<dyn Embedder>>>,
     reader: Mutex<Option<Arc<dyn TextRecognizer>>>,
     hearing: Mutex<Option<Arc<Hearing>>>,
@@ -53,14 +53,14 @@ impl From<ModelsError> for EngineError {
 }
 
 impl Models {
-    pub(crate) fn open(dir: Option<&Path>, threads: usize) -> Result<Self> {
+    pub(crate) fn open(dir: Option<&Path>, threads: NonZeroUsize) -> Result<Self> {
         let store = match dir {
             Some(dir) => ModelStore::open(dir)?,
             None => ModelStore::open_default()?,
         };
         Ok(Self {
             store,
-            threads,
+            threads: Mutex::new(threads),
             embedder: Mutex::default(),
             reader: Mutex::default(),
             hearing: Mutex::default(),
@@ -127,9 +127,7 @@ impl Models {
             tokenizer: model.file("tokenizer.json"),
         };
         let mut options = EmbedderOptions::new(&model.id);
-        if let Some(threads) = NonZeroUsize::new(self.threads) {
-            options.intra_threads = threads;
-        }
+        options.intra_threads = self.threads();
         let embedder: Arc<dyn Embedder> = Arc::new(E5Embedder::open(&files, options)?);
         *loaded = Some(Arc::clone(&embedder));
         Ok(embedder)
@@ -160,9 +158,7 @@ impl Models {
         let speech = self.store.require(Role::SpeechRecognition)?;
         let voice_files = VoiceActivityFiles { runtime: runtime.main(), model: voices.main() };
         let mut options = WhisperOptions::new(speech.main());
-        if self.threads > 0 {
-            options.n_threads = self.threads();
-        }
+        options.n_threads = self.threads();
         let hearing = Arc::new(Hearing {
             voices: Arc::new(SileroDetector::open(&voice_files, VoiceRules::default())?),
             speech: Arc::new(WhisperRecognizer::open(&options)?),
@@ -171,10 +167,17 @@ impl Models {
         Ok(hearing)
     }
 
-    /// As set, or as many as there are cores, up to four.
     fn threads(&self) -> NonZeroUsize {
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        NonZeroUsize::new(self.threads).unwrap_or(cores.min(NonZeroUsize::MIN.saturating_add(3)))
+        *lock(&self.threads)
+    }
+
+    /// Threads of each inference from now on: what is loaded is given up, and loaded anew when it is next needed.
+    pub(crate) fn set_threads(&self, threads: NonZeroUsize) {
+        if std::mem::replace(&mut *lock(&self.threads), threads) != threads {
+            *lock(&self.embedder) = None;
+            *lock(&self.reader) = None;
+            *lock(&self.hearing) = None;
+        }
     }
 
     /// What an import uses, each loaded when it is first needed.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use zhiku_core::{AnswerEvent, RunId};
-use zhiku_ingest::{ImportProgress, Pipeline, PipelineConfig};
+use zhiku_ingest::governor::Machine;
+use zhiku_ingest::{FolderWatch, ImportProgress, Pipeline, PipelineConfig};
 use zhiku_vault::{AccessMode, Principal, Scope, Vault};
 
 use crate::engine::{Engine, lock};
@@ -15,6 +16,8 @@ use crate::error::{EngineError, Result};
 
 /// A vault that this process has open, with its import pipeline and the runs that are under way.
 pub(crate) struct OpenVault {
+    /// Dropped first: it queues work.
+    pub(crate) watch: Mutex<Option<FolderWatch>>,
     /// Dropped before the vault: it ends its threads. `None` where the vault is open for reading only.
     pub(crate) pipeline: Option<Pipeline>,
     pub(crate) vault: Vault,
@@ -37,6 +40,8 @@ impl OpenVault {
                     worker: engine.worker(),
                     limits: zhiku_parse::worker::ParseLimits::default(),
                     chunks: zhiku_parse::chunker::ChunkOptions::default(),
+                    governor: engine.governor()?,
+                    machine: Machine::source(vault.dir()),
                 };
                 let started = Pipeline::start(vault.clone(), config, sources);
                 Some(started.map_err(|error| {
@@ -44,7 +49,7 @@ impl OpenVault {
                 })?)
             }
         };
-        Ok(Self { pipeline, vault, live: Mutex::default() })
+        Ok(Self { watch: Mutex::default(), pipeline, vault, live: Mutex::default() })
     }
 }
 
@@ -95,20 +100,6 @@ impl Session {
         Ok(self.pipeline()?.watch())
     }
 
-    pub fn pause_imports(&self) -> Result<()> {
-        self.pipeline()?.pause();
-        Ok(())
-    }
-
-    pub fn resume_imports(&self) -> Result<()> {
-        self.pipeline()?.resume();
-        Ok(())
-    }
-
-    pub fn imports_paused(&self) -> bool {
-        self.open.pipeline.as_ref().is_some_and(Pipeline::is_paused)
-    }
-
     /// Whether nothing is queued or running, apart from what waits for a model.
     pub fn imports_idle(&self) -> bool {
         self.open.pipeline.as_ref().is_none_or(Pipeline::is_idle)
@@ -123,8 +114,10 @@ impl Session {
 
     /// Call when models were fetched: documents that waited for them go on.
     pub fn models_changed(&self) {
-        if let Some(pipeline) = &self.open.pipeline {
-            pipeline.models_changed();
+        if let Some(pipeline) = &self.open.pipeline
+            && let Err(error) = pipeline.models_changed()
+        {
+            tracing::error!(%error, "what waits for a model could not be woken");
         }
     }
 

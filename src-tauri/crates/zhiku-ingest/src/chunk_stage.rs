@@ -5,7 +5,7 @@ use zhiku_parse::chunker::{CHUNKER_VERSION, ChunkInput, chunk};
 use zhiku_vault::{Job, UnitRow, VersionRef};
 
 use crate::halt::{Halt, at};
-use crate::pipeline::Shared;
+use crate::shared::Shared;
 use crate::tokens;
 
 /// Cuts all units of a version, unless that is done already.
@@ -41,6 +41,7 @@ pub(crate) fn chunks(shared: &Shared, job: &Job) -> Result<(), Halt> {
     };
     let chunks = cut(&rows, job.version, &title, &count, shared);
     vault.stage_chunks(job.version, &chunks).map_err(at(JobStage::Chunk))?;
+    vault.record_change(job.version).map_err(at(JobStage::Chunk))?;
     vault.finish_stage(job.version, JobStage::Chunk, CHUNKER_VERSION).map_err(at(JobStage::Chunk))
 }
 

@@ -3,7 +3,7 @@
 use zhiku_core::{DocumentState, JobStage, Reason};
 use zhiku_vault::{Job, VaultError};
 
-use crate::pipeline::Shared;
+use crate::shared::Shared;
 
 pub(crate) enum Halt {
     Failed {
@@ -15,7 +15,7 @@ pub(crate) enum Halt {
         stage: JobStage,
         error: VaultError,
     },
-    /// Cancelled, removed, or the program ends.
+    /// Cancelled, removed, or all work stands still.
     TakenBack,
 }
 
@@ -39,11 +39,10 @@ impl Halt {
     }
 }
 
+/// A job that is still ours stopped because all work stands still, and goes on later; any other one was cancelled.
 fn taken_back(shared: &Shared, job: &Job) {
-    if shared.is_stopped() {
-        if let Err(error) = shared.vault.requeue_job(job.job_id) {
-            tracing::warn!(%error, "could not put a job back");
-        }
+    if shared.is_running(job) {
+        shared.put_back(job);
     } else {
         shared.settle(job.version, DocumentState::Failed, JobStage::Parse, Some(Reason::new("cancelled")));
     }

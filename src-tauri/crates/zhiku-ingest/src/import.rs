@@ -8,8 +8,11 @@ use zhiku_core::{
     DocumentKind, DocumentState, JobStage, Locator, ParsedUnit, Process, Reason, Trust, UnitKind,
 };
 use zhiku_parse::detect::{HEAD_BYTES, detect};
-use zhiku_vault::{JobKind, RegisterOutcome, Registered, Scope, Vault, VaultError};
+use zhiku_vault::{
+    FileStamp, JobKind, RegisterOutcome, Registered, Scope, StoredObject, Urgency, Vault, VaultError,
+};
 
+use crate::governor::HoldUp;
 use crate::media_kind::media_kind;
 
 /// Goes up when stored units of older versions of this code must be made again.
@@ -26,35 +29,77 @@ pub enum Imported {
     Refused(Reason),
 }
 
+/// How often a file is read again that changes while it is read.
+const READINGS: usize = 3;
+
 /// Takes in one file. A file that cannot be read or is of no known format is a refusal, not an error: one bad file never
-/// stops a batch.
-pub fn import_path(vault: &Vault, scope: &Scope, path: &Path) -> Result<Imported, VaultError> {
+/// stops a batch. Nor is it one when there is no room: it can be taken in later.
+pub fn import_path(
+    vault: &Vault,
+    scope: &Scope,
+    path: &Path,
+    urgency: Urgency,
+) -> Result<Imported, VaultError> {
     let kind = match recognise(path) {
         Ok(kind) => kind,
         Err(reason) => return Ok(Imported::Refused(reason)),
     };
-    let object = match vault.put_object(path) {
-        Ok(object) => object,
-        // The file went away or cannot be read: the user's disk, not the vault's.
-        Err(VaultError::Io { path: failed, source }) if failed == path => {
-            return Ok(Imported::Refused(unreadable(path, &source)));
-        }
-        Err(error) => return Err(error),
+    let (object, stamp) = match read_whole(vault, path)? {
+        Ok(read) => read,
+        Err(reason) => return Ok(Imported::Refused(reason)),
     };
     let registered = vault.register_source(scope, path, &title_of(path), kind, &object)?;
-    if registered.outcome == RegisterOutcome::SameBytes {
-        if registered.state != DocumentState::Failed {
-            if registered.state != DocumentState::Published {
-                vault.enqueue_job(scope, registered.version, JobKind::Import)?;
-                return Ok(Imported::Queued(registered));
-            }
-            return Ok(Imported::Unchanged(registered));
+    vault.stamp_source(scope, path, &stamp)?;
+    queue(vault, scope, registered, urgency)
+}
+
+fn queue(
+    vault: &Vault,
+    scope: &Scope,
+    registered: Registered,
+    urgency: Urgency,
+) -> Result<Imported, VaultError> {
+    let is_new = registered.outcome != RegisterOutcome::SameBytes;
+    match registered.state {
+        DocumentState::Published if !is_new => return Ok(Imported::Unchanged(registered)),
+        DocumentState::Failed if !is_new => {
+            vault.retry_version(scope, registered.version)?;
         }
-        vault.retry_version(scope, registered.version)?;
-        return Ok(Imported::Queued(registered));
+        _ => {
+            vault.enqueue_job_with(scope, registered.version, JobKind::Import, urgency)?;
+        }
     }
-    vault.enqueue_job(scope, registered.version, JobKind::Import)?;
     Ok(Imported::Queued(registered))
+}
+
+/// A file's bytes as they were at one time: what was written to while it was read is read again, and what went away leaves
+/// nothing behind.
+fn read_whole(vault: &Vault, path: &Path) -> Result<Result<(StoredObject, FileStamp), Reason>, VaultError> {
+    let stamp = |path: &Path| std::fs::metadata(path).map(|metadata| FileStamp::of(&metadata));
+    for _ in 0..READINGS {
+        let before = match stamp(path) {
+            Ok(before) => before,
+            Err(error) => return Ok(Err(unreadable(path, &error))),
+        };
+        let object = match vault.put_object(path) {
+            Ok(object) => object,
+            Err(error) if error.is_disk_full() => return Ok(Err(HoldUp::DiskFull.reason())),
+            // The file went away or cannot be read: the user's disk, not the vault's.
+            Err(VaultError::Io { path: failed, source }) if failed == path => {
+                return Ok(Err(unreadable(path, &source)));
+            }
+            Err(error) => return Err(error),
+        };
+        match stamp(path) {
+            Ok(after) if after == before && object.bytes == before.bytes => return Ok(Ok((object, before))),
+            Ok(_) => vault.drop_object(&object)?,
+            Err(error) => {
+                vault.drop_object(&object)?;
+                return Ok(Err(unreadable(path, &error)));
+            }
+        }
+    }
+    Ok(Err(Reason::new("file_being_written").with("name", file_name(path))))
 }
 
 /// A passage that is text already: no file to parse.

@@ -8,8 +8,8 @@ use zhiku_vault::{Job, UnitRow};
 
 use crate::halt::{Halt, at};
 use crate::passwords::text;
-use crate::pipeline::Shared;
 use crate::recognition_lane::STAGE;
+use crate::shared::Shared;
 
 /// Pages that one process draws: the file is handed over once for all of them, and what they cost stays bounded.
 pub(crate) const PER_PROCESS: usize = 16;

@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use zhiku_core::{DocumentState, JobStage};
-use zhiku_vault::{Job, PublishOutcome, VersionRef};
+use zhiku_vault::{Job, JobLane, PublishOutcome, VersionRef};
 
 use crate::guard::guarded;
-use crate::pipeline::Shared;
+use crate::shared::Shared;
 
 /// How long a parsed document may wait for company before it is published.
 const GATHER: Duration = Duration::from_millis(800);
@@ -49,7 +49,7 @@ impl Ready {
                     };
                     shared.progress(job, state, JobStage::PublishLexical, 1, 1);
                 }
-                shared.hand_to_vector_lane(jobs);
+                shared.hand_over(&jobs, JobLane::Vectors);
             }
             Ok(Err(error)) => {
                 for job in &jobs {

@@ -1,39 +1,45 @@
 //! The recognition lane: words in scans, pictures, sound and video, then chunks and a first publication. It works when the text
 //! lane has nothing to do, so that text is searchable first, and goes on at the page after an interruption.
 
+use std::time::Instant;
+
 use zhiku_core::model::{ModelError, Priority};
 use zhiku_core::recognition::TextRecognizer;
 use zhiku_core::{DocumentKind, DocumentState, ErrorCode, JobStage, Process, Reason, RunContext};
 use zhiku_parse::picture::SourcePicture;
-use zhiku_vault::{Job, Recognized, UnitRow};
+use zhiku_vault::{Job, JobLane, Recognized, UnitRow};
 
 use crate::chunk_stage::chunks;
 use crate::guard::guarded;
 use crate::halt::{Halt, at};
 use crate::media_stage;
 use crate::pictures::{PER_PROCESS, draw};
-use crate::pipeline::Shared;
 use crate::ready::Ready;
 use crate::recognized_text::compose;
+use crate::shared::Shared;
 
 pub(crate) const STAGE: JobStage = JobStage::Recognize;
 
 pub(crate) fn run(shared: &Shared) {
-    while let Some(job) = shared.next_recognition_job() {
-        let recognized = guarded(|| recognize(shared, &job).and_then(|()| chunks(shared, &job)));
-        let recognized =
-            recognized.unwrap_or_else(|reason| Err(Halt::Failed { stage: STAGE, reason, retryable: true }));
-        match recognized {
-            Ok(()) => {
-                let mut ready = Ready::default();
-                ready.push(job);
-                ready.publish(shared);
-            }
-            Err(halt) if halt.has_no_words() && is_discarded(shared, &job) => {
-                shared.settle(job.version, DocumentState::Deleted, STAGE, None);
-            }
-            Err(halt) => halt.end(shared, &job),
+    while let Some(jobs) = shared.next_jobs(JobLane::Recognition, 1, || ()) {
+        jobs.into_iter().for_each(|job| work(shared, job));
+    }
+}
+
+fn work(shared: &Shared, job: Job) {
+    let recognized = guarded(|| recognize(shared, &job).and_then(|()| chunks(shared, &job)));
+    let recognized =
+        recognized.unwrap_or_else(|reason| Err(Halt::Failed { stage: STAGE, reason, retryable: true }));
+    match recognized {
+        Ok(()) => {
+            let mut ready = Ready::default();
+            ready.push(job);
+            ready.publish(shared);
         }
+        Err(halt) if halt.has_no_words() && is_discarded(shared, &job) => {
+            shared.settle(job.version, DocumentState::Deleted, STAGE, None);
+        }
+        Err(halt) => halt.end(shared, &job),
     }
 }
 
@@ -66,9 +72,12 @@ fn scans(shared: &Shared, job: &Job) -> Result<(), Halt> {
             if !shared.may_go_on(job) {
                 return Err(Halt::TakenBack);
             }
+            let begun = Instant::now();
             let read = read_unit(shared, picture, reader.as_ref())?;
             done += 1;
-            shared.vault.store_recognized(job.version, row.unit_id, &read).map_err(at(STAGE))
+            shared.vault.store_recognized(job.version, row.unit_id, &read).map_err(at(STAGE))?;
+            shared.give_way(begun.elapsed());
+            Ok(())
         })?;
     }
     Ok(())

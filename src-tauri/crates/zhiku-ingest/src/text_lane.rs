@@ -1,19 +1,21 @@
 //! The text lane: parse, chunk, publish by words. What awaits recognition goes over to that lane instead.
 
+use std::time::Instant;
+
 use tokio_util::sync::CancellationToken;
 use zhiku_core::{DocumentId, DocumentKind, DocumentState, JobStage, ParseWarning, ParsedUnit};
 use zhiku_parse::detect::HEAD_BYTES;
 use zhiku_parse::worker::{ParseRequest, parse_file};
 use zhiku_parse::{ChildFile, ParseError, UnitSink};
-use zhiku_vault::{ChildSource, Job, VaultError};
+use zhiku_vault::{ChildSource, Job, JobLane, VaultError};
 
 use crate::chunk_stage::chunks;
 use crate::guard::guarded;
 use crate::halt::{Halt, at};
 use crate::import::{PARSE_VERSION, kind_of};
 use crate::passwords::text;
-use crate::pipeline::{Shared, needs_text};
 use crate::ready::Ready;
+use crate::shared::Shared;
 
 /// Units per transaction.
 const UNITS_PER_BATCH: usize = 32;
@@ -26,17 +28,18 @@ enum Next {
 
 pub(crate) fn run(shared: &Shared) {
     let mut ready = Ready::default();
-    while let Some(job) = shared.next_text_job(|| ready.publish(shared)) {
-        if !needs_text(&job) {
-            shared.hand_to_vector_lane([job]);
-            continue;
-        }
-        let prepared = guarded(|| prepare(shared, &job))
-            .unwrap_or_else(|reason| Err(Halt::Failed { stage: JobStage::Parse, reason, retryable: true }));
-        match prepared {
-            Ok(Next::Publish) => ready.push(job),
-            Ok(Next::Recognition) => shared.hand_to_recognition_lane(job),
-            Err(halt) => halt.end(shared, &job),
+    while let Some(jobs) = shared.next_jobs(JobLane::Text, 1, || ready.publish(shared)) {
+        for job in jobs {
+            let begun = Instant::now();
+            let prepared = guarded(|| prepare(shared, &job)).unwrap_or_else(|reason| {
+                Err(Halt::Failed { stage: JobStage::Parse, reason, retryable: true })
+            });
+            match prepared {
+                Ok(Next::Publish) => ready.push(job),
+                Ok(Next::Recognition) => shared.hand_over([&job], JobLane::Recognition),
+                Err(halt) => halt.end(shared, &job),
+            }
+            shared.give_way(begun.elapsed());
         }
         if ready.is_due() {
             ready.publish(shared);

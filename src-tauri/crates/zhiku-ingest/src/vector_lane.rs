@@ -2,14 +2,15 @@
 //! documents fill a batch as well as one long one does.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use zhiku_core::model::TokenMatrix;
 use zhiku_core::model::{EmbedSide, Embedder, Priority};
 use zhiku_core::{ChunkId, DocumentState, ErrorCode, JobStage, Reason, RunContext};
-use zhiku_vault::{Job, PendingChunk, PublishOutcome, VaultError, VersionRef};
+use zhiku_vault::{Job, JobLane, PendingChunk, PublishOutcome, VaultError, VersionRef};
 
 use crate::guard::guarded;
-use crate::pipeline::Shared;
+use crate::shared::Shared;
 
 /// Chunks of one group of jobs, at the most from the job that reaches it.
 const GROUP_CHUNKS: u32 = 256;
@@ -17,13 +18,7 @@ const GROUP_CHUNKS: u32 = 256;
 const BATCH_CHUNKS: usize = 64;
 
 pub(crate) fn run(shared: &Shared) {
-    loop {
-        let mut gathered = 0;
-        let enough = |job: &Job| {
-            gathered += job.progress.total.max(1);
-            gathered >= GROUP_CHUNKS
-        };
-        let Some(jobs) = shared.next_vector_jobs(enough) else { return };
+    while let Some(jobs) = shared.next_jobs(JobLane::Vectors, GROUP_CHUNKS, || ()) {
         if guarded(|| work(shared, jobs.clone())).is_err() {
             one_by_one(shared, jobs);
         }
@@ -32,7 +27,7 @@ pub(crate) fn run(shared: &Shared) {
 
 /// After a panic in a group: each job alone, so that it costs only the document that brings it about.
 fn one_by_one(shared: &Shared, jobs: Vec<Job>) {
-    for job in jobs.into_iter().filter(|job| shared.may_go_on(job)) {
+    for job in jobs.into_iter().filter(|job| shared.is_running(job)) {
         if let Err(reason) = guarded(|| work(shared, vec![job.clone()])) {
             shared.fail(&job, JobStage::Embed, reason, true);
         }
@@ -50,7 +45,7 @@ fn work(shared: &Shared, jobs: Vec<Job>) {
                 let state = if published { DocumentState::Published } else { DocumentState::Ready };
                 shared.settle(job.version, state, JobStage::Embed, Some(reason.clone()));
             }
-            shared.park_without_model(jobs);
+            shared.hand_over(&jobs, JobLane::AwaitsModel);
             return;
         }
     };
@@ -98,12 +93,17 @@ fn embed(shared: &Shared, embedder: &Arc<dyn Embedder>, group: &mut [Member]) ->
     let ctx = RunContext { cancel: shared.stop.child_token(), ..RunContext::background() };
     for batch in queue.chunks(BATCH_CHUNKS) {
         for member in group.iter_mut().filter(|member| member.alive && member.done < member.total) {
-            member.alive = shared.may_go_on(&member.job);
+            member.alive = shared.is_running(&member.job);
+            if !member.alive {
+                let reason = Reason::new("cancelled");
+                shared.settle(member.job.version, DocumentState::Failed, JobStage::Embed, Some(reason));
+            }
         }
-        if shared.is_stopped() {
+        if shared.stands_still() {
             put_back(shared, group);
             return false;
         }
+        let begun = Instant::now();
         let batch: Vec<&(usize, PendingChunk)> =
             batch.iter().filter(|(index, _)| group[*index].alive).collect();
         if batch.is_empty() {
@@ -132,16 +132,13 @@ fn embed(shared: &Shared, embedder: &Arc<dyn Embedder>, group: &mut [Member]) ->
                 return true;
             }
         }
+        shared.give_way(begun.elapsed());
     }
     true
 }
 
 fn put_back(shared: &Shared, group: &[Member]) {
-    for member in group.iter().filter(|member| member.alive) {
-        if let Err(error) = shared.vault.requeue_job(member.job.job_id) {
-            tracing::warn!(%error, "could not put a job back");
-        }
-    }
+    group.iter().filter(|member| member.alive).for_each(|member| shared.put_back(&member.job));
 }
 
 fn store(shared: &Shared, group: &mut [Member], vectors: Vec<(usize, ChunkVectors)>) {

@@ -90,11 +90,20 @@ impl VaultError {
         match self {
             Self::Locked { .. } => Some("close the other program, or open the vault for reading only".into()),
             Self::TooNew { .. } => Some("install the newest Zhiku".into()),
-            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                Some("free some disk space".into())
-            }
+            _ if self.is_disk_full() => Some("free some disk space".into()),
             Self::Denied { .. } => Some("ask an owner of the vault".into()),
             _ => None,
+        }
+    }
+
+    /// Whether it failed for want of room, and succeeds when there is some.
+    pub fn is_disk_full(&self) -> bool {
+        let full = |error: &std::io::Error| error.kind() == std::io::ErrorKind::StorageFull;
+        match self {
+            Self::Io { source, .. } => full(source),
+            Self::Database(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            Self::Lexical(tantivy::TantivyError::IoError(error)) => full(error),
+            _ => false,
         }
     }
 

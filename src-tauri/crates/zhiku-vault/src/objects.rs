@@ -156,6 +156,22 @@ impl Vault {
         self.objects().put(file.path(), u64::MAX)
     }
 
+    /// Gives up what [`Vault::put_object`] took in: its bytes go, unless a version or another import has them.
+    pub fn drop_object(&self, object: &StoredObject) -> Result<()> {
+        if object.referenced_path.is_some() {
+            return Ok(());
+        }
+        self.objects().release(&object.hash);
+        let is_used = self.database().read(|db| {
+            let sql = "SELECT 1 FROM versions WHERE hash = ?1 AND referenced_path IS NULL";
+            Ok(db.prepare_cached(sql)?.exists([object.hash])?)
+        })?;
+        if !is_used {
+            self.objects().remove(&self.objects().path_of(&object.hash))?;
+        }
+        Ok(())
+    }
+
     /// Opens a version's original. [`VaultError::NotFound`] also when a referenced file is gone: see
     /// [`Vault::object_state`].
     pub fn open_object(

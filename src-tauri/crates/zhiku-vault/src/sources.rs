@@ -96,7 +96,7 @@ fn register(tx: &Transaction<'_>, scope: &Scope, source: &NewSource<'_>) -> Resu
         if newest.hash == source.object.hash {
             return Ok(newest.registered(RegisterOutcome::SameBytes));
         }
-        if n_sources(tx, key)? == 1 {
+        if n_sources(tx, key)? <= 1 {
             return add_version(tx, key, &newest, source);
         }
         // One of several copies changed: it is a source of its own from now on, the others stay what they are.
@@ -129,8 +129,9 @@ impl Newest {
 
 fn document_at(tx: &Transaction<'_>, scope: &Scope, path: &str) -> Result<Option<i64>> {
     let mut statement = tx.prepare_cached(&format!(
-        "{VISIBLE} SELECT s.document_key FROM document_sources s JOIN visible USING (document_key)
-         JOIN documents d ON d.key = s.document_key AND d.parent_key IS NULL
+        "{VISIBLE} SELECT s.document_key FROM document_sources s
+         CROSS JOIN documents d ON d.key = s.document_key AND d.parent_key IS NULL
+         CROSS JOIN visible ON visible.document_key = d.key
          WHERE s.path = :path ORDER BY s.document_key LIMIT 1"
     ))?;
     let bound = rusqlite::named_params! {":profile": scope.profile(), ":path": path};
@@ -140,8 +141,9 @@ fn document_at(tx: &Transaction<'_>, scope: &Scope, path: &str) -> Result<Option
 /// A visible document whose newest version has these bytes.
 fn document_with(tx: &Transaction<'_>, scope: &Scope, hash: &Sha256) -> Result<Option<i64>> {
     let mut statement = tx.prepare_cached(&format!(
-        "{VISIBLE} SELECT v.document_key FROM versions v JOIN visible USING (document_key)
-         JOIN documents d ON d.key = v.document_key AND d.parent_key IS NULL
+        "{VISIBLE} SELECT v.document_key FROM versions v
+         CROSS JOIN documents d ON d.key = v.document_key AND d.parent_key IS NULL
+         CROSS JOIN visible ON visible.document_key = d.key
          WHERE v.hash = :hash
          AND v.number = (SELECT max(number) FROM versions WHERE document_key = v.document_key)
          ORDER BY v.document_key LIMIT 1"
@@ -166,7 +168,8 @@ fn newest_version(tx: &Transaction<'_>, document_key: i64) -> Result<Newest> {
 }
 
 fn n_sources(tx: &Transaction<'_>, document_key: i64) -> Result<i64> {
-    let sql = "SELECT count(*) FROM document_sources WHERE document_key = ?1";
+    // A place whose file is gone is no copy that must stay what it is.
+    let sql = "SELECT count(*) FROM document_sources WHERE document_key = ?1 AND missing_ms IS NULL";
     Ok(tx.query_row(sql, [document_key], |row| row.get(0))?)
 }
 

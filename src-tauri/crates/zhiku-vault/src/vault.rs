@@ -22,6 +22,7 @@ use crate::visibility;
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_first", sql: include_str!("../migrations/0001_first.sql") },
     Migration { name: "0002_recognition", sql: include_str!("../migrations/0002_recognition.sql") },
+    Migration { name: "0003_queue", sql: include_str!("../migrations/0003_queue.sql") },
 ];
 
 /// How to open a vault.

@@ -4,62 +4,19 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use zhiku_core::model::{EmbeddingSpace, TokenMatrix};
-use zhiku_core::{ChunkId, DocumentId, Searchable, VersionNumber};
+use zhiku_core::model::TokenMatrix;
+use zhiku_core::{ChunkId, DocumentId, VersionNumber};
 
 use crate::error::{Result, VaultError};
 use crate::failpoint::failpoint;
-use crate::ingest::indexed_hash;
 use crate::meta;
-use crate::records::{ChunkKey, JobKind, PendingChunk, Sha256, VersionRef};
+use crate::records::{ChunkKey, PendingChunk, Sha256, VersionRef};
 use crate::storage::row;
-use crate::tables::{jobs, versions};
+use crate::tables::versions;
 use crate::token_vectors::TokenRow;
 use crate::vault::Vault;
 
-/// What setting the embedding model did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpaceChange {
-    Unchanged,
-    /// The vault had none.
-    First,
-    /// All vectors were dropped; this many versions are queued to be embedded again.
-    Changed {
-        queued: usize,
-    },
-}
-
 impl Vault {
-    pub fn embedding_space(&self) -> Result<Option<EmbeddingSpace>> {
-        self.database().read(meta::embedding_space)
-    }
-
-    pub fn chunker_version(&self) -> Result<u32> {
-        self.database().read(meta::chunker_version)
-    }
-
-    /// Applies to what is chunked from now on; published versions keep their chunks.
-    pub fn set_chunker_version(&self, version: u32) -> Result<()> {
-        self.database().write(move |tx| meta::set_chunker_version(tx, version))
-    }
-
-    /// Sets the space of all vectors here. Another space than before drops them: published versions are lexical until
-    /// their embedding jobs are done, and vectors of two models never mix.
-    pub fn set_embedding_space(&self, space: &EmbeddingSpace) -> Result<SpaceChange> {
-        let space = space.clone();
-        if space.dim == 0 || space.dim > 4096 {
-            return Err(VaultError::InvalidInput(format!(
-                "vectors of {} dimensions are not supported",
-                space.dim
-            )));
-        }
-        let change = self.database().write(move |tx| set_space(tx, &space))?;
-        if let SpaceChange::Changed { .. } = change {
-            self.token_store().clear()?;
-        }
-        Ok(change)
-    }
-
     /// Chunks of a version that still need vectors, in order.
     pub fn pending_chunks(&self, version: VersionRef) -> Result<Vec<PendingChunk>> {
         self.database().read(|db| {
@@ -131,7 +88,7 @@ impl Vault {
                 Some((chunk.chunk_id, vector.clone(), tokens.clone()))
             })
             .collect();
-        self.store_vectors(version, &reused)?;
+        self.store(version, &reused, Origin::Reused)?;
         Ok(reused.len())
     }
 
@@ -140,6 +97,15 @@ impl Vault {
         &self,
         version: VersionRef,
         vectors: &[(ChunkId, Vec<f32>, TokenMatrix)],
+    ) -> Result<()> {
+        self.store(version, vectors, Origin::Embedded)
+    }
+
+    fn store(
+        &self,
+        version: VersionRef,
+        vectors: &[(ChunkId, Vec<f32>, TokenMatrix)],
+        origin: Origin,
     ) -> Result<()> {
         if vectors.is_empty() {
             return Ok(());
@@ -178,8 +144,13 @@ impl Vault {
             .collect();
         let stored = self.database().write(move |tx| {
             let found = versions::find_open(tx, version)?;
+            let n_stored = sentences.len() as i64;
             for (key, hash, vector) in sentences {
-                put_vector(tx, key, &hash, &vector)?;
+                put_vector(tx, key, &hash, &vector, origin)?;
+            }
+            if origin == Origin::Reused {
+                tx.prepare_cached("UPDATE versions SET n_reused = n_reused + ?2 WHERE key = ?1")?
+                    .execute(params![found.key, n_stored])?;
             }
             tx.execute("UPDATE versions SET vector_stamp = vector_stamp + 1 WHERE key = ?1", [found.key])?;
             Ok(())
@@ -187,6 +158,15 @@ impl Vault {
         failpoint("vectors_stored");
         stored
     }
+}
+
+/// Where a chunk's vectors come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The model made them.
+    Embedded,
+    /// Equal text had them.
+    Reused,
 }
 
 /// The vectors of a version, in the order of its chunks.
@@ -232,9 +212,16 @@ pub(crate) fn count_orphans(db: &Connection) -> Result<u64> {
     Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
 }
 
-fn put_vector(tx: &Transaction<'_>, key: ChunkKey, hash: &Sha256, vector: &[f32]) -> Result<()> {
-    let sql = "UPDATE chunks SET has_vector = 1 WHERE key = ?1 AND indexed_hash = ?2";
-    if tx.prepare_cached(sql)?.execute(params![key, hash])? == 0 {
+fn put_vector(
+    tx: &Transaction<'_>,
+    key: ChunkKey,
+    hash: &Sha256,
+    vector: &[f32],
+    origin: Origin,
+) -> Result<()> {
+    let sql =
+        "UPDATE chunks SET has_vector = 1, n_embedded = n_embedded + ?3 WHERE key = ?1 AND indexed_hash = ?2";
+    if tx.prepare_cached(sql)?.execute(params![key, hash, origin == Origin::Embedded])? == 0 {
         return Err(VaultError::NotFound { what: "chunk" });
     }
     tx.prepare_cached("DELETE FROM chunk_vectors WHERE chunk_key = ?1")?.execute([key])?;
@@ -251,49 +238,7 @@ fn check_vector(vector: &[f32], dim: usize) -> Result<()> {
     }
 }
 
-fn set_space(tx: &Transaction<'_>, space: &EmbeddingSpace) -> Result<SpaceChange> {
-    let before = meta::embedding_space(tx)?;
-    if before.as_ref() == Some(space) {
-        return Ok(SpaceChange::Unchanged);
-    }
-    tx.execute_batch("DROP TABLE IF EXISTS chunk_vectors")?;
-    tx.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE chunk_vectors USING vec0(chunk_key INTEGER PRIMARY KEY, embedding float[{}])",
-        space.dim
-    ))?;
-    meta::set_embedding_space(tx, space)?;
-    tx.execute("UPDATE chunks SET has_vector = 0", [])?;
-    tx.execute("UPDATE versions SET vector_stamp = vector_stamp + 1", [])?;
-    rehash(tx, space)?;
-    if before.is_none() {
-        return Ok(SpaceChange::First);
-    }
-    tx.execute(
-        "UPDATE versions SET searchable = ?1 WHERE searchable IS NOT NULL",
-        [Searchable::Lexical.as_str()],
-    )?;
-    let sql = "SELECT published_version_key FROM documents
-               WHERE published_version_key IS NOT NULL AND deleted_ms IS NULL ORDER BY key";
-    let published =
-        tx.prepare(sql)?.query_map([], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    for key in &published {
-        jobs::enqueue(tx, *key, JobKind::Embed)?;
-    }
-    Ok(SpaceChange::Changed { queued: published.len() })
-}
-
-fn rehash(tx: &Transaction<'_>, space: &EmbeddingSpace) -> Result<()> {
-    let chunker = meta::chunker_version(tx)?;
-    let mut select = tx.prepare("SELECT key, chunk_id, indexed_hash, header, text, n_tokens FROM chunks")?;
-    let mut update = tx.prepare("UPDATE chunks SET indexed_hash = ?2 WHERE key = ?1")?;
-    for chunk in select.query_map([], pending)? {
-        let chunk = chunk?;
-        update.execute(params![chunk.key, indexed_hash(&chunk.indexed_text, Some(space), chunker)])?;
-    }
-    Ok(())
-}
-
-fn pending(row: &rusqlite::Row<'_>) -> rusqlite::Result<PendingChunk> {
+pub(crate) fn pending(row: &rusqlite::Row<'_>) -> rusqlite::Result<PendingChunk> {
     let (header, text): (String, String) = (row.get(3)?, row.get(4)?);
     Ok(PendingChunk {
         key: row.get(0)?,

@@ -123,6 +123,7 @@ impl From<zhiku_engine::DocumentSummary> for DocumentRow {
             warnings: summary.n_warnings,
             size_bytes: summary.bytes as f64,
             updated_ms: summary.created.0 as f64,
+            source_missing: summary.source_missing,
         }
     }
 }

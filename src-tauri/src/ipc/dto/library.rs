@@ -54,12 +54,16 @@ pub struct DocumentRow {
     pub size_bytes: f64,
     #[specta(type = Number)]
     pub updated_ms: f64,
+    /// The file that it was imported from is not there any more; the library has its own copy.
+    pub source_missing: bool,
 }
 
 /// A stretch of the library, for lists that show only what is on screen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]
 pub struct LibraryPage {
     pub total: u32,
+    /// Documents of the whole library that failed and may be tried again.
+    pub retryable: u32,
     pub offset: u32,
     pub rows: Vec<DocumentRow>,
 }
@@ -78,12 +82,16 @@ pub struct WorkStatus {
     #[specta(type = Option<Number>)]
     pub seconds_left: Option<f64>,
     pub paused: bool,
+    /// Why it waits that nobody paused: `disk_full`, `memory_full`.
+    pub waits: Option<Reason>,
 }
 
 /// What an import took in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Type)]
 pub struct ImportReceipt {
     pub accepted: u32,
+    pub n_rejected: u32,
+    /// The first of them.
     pub rejected: Vec<RejectedFile>,
 }
 
@@ -101,4 +109,26 @@ pub enum ImportChoice {
     Files,
     Folder,
     Sample,
+}
+
+/// How much of the machine imports may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ImportSettings {
+    /// Threads of one inference; nothing leaves it to the machine.
+    pub threads: Option<u32>,
+    /// Processors of this machine.
+    pub processors: u32,
+    /// Fewer threads, and way for other programs.
+    pub keep_usable: bool,
+}
+
+/// A folder whose files are taken in by themselves. Its path stays on this side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct WatchedFolder {
+    pub id: String,
+    pub name: String,
+    /// Whether it is there now.
+    pub present: bool,
+    /// Patterns as in `.gitignore` of what is left out.
+    pub ignore: Vec<String>,
 }

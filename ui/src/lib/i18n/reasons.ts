@@ -317,8 +317,16 @@ export const reasons: Record<string, Words> = {
     en: "A file inside it is nested too deep and was not taken in.",
   },
   disk_full: {
-    zh: "磁盘空间不足，导入已暂停。请腾出空间后继续。",
-    en: "The disk is almost full, so importing is paused. Free some space, then go on.",
+    zh: "磁盘空间不足，导入正在等待。腾出空间后会自动继续。",
+    en: "The disk is almost full, so importing waits. It goes on by itself once there is room.",
+  },
+  memory_full: {
+    zh: "内存紧张，先完成手头的文件，其余的稍后继续。",
+    en: "Memory is short: the file at hand is finished first, the others follow.",
+  },
+  file_being_written: {
+    zh: "“{name}”正在被写入，没有导入。请在写入完成后再导入。",
+    en: "“{name}” is still being written. Import it when that is done.",
   },
   slide_hidden: {
     zh: "这张幻灯片在放映时隐藏。",

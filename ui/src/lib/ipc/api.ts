@@ -10,6 +10,7 @@ import type {
   ConversationRow,
   ImportChoice,
   ImportReceipt,
+  ImportSettings,
   LibraryPage,
   Locator,
   ModelRow,
@@ -24,6 +25,7 @@ import type {
   StreamEnd,
   Tag,
   Turn,
+  WatchedFolder,
   WindowSettings,
   WorkStatus,
 } from "./bindings";
@@ -39,6 +41,9 @@ export interface Api {
   libraryPage(offset: number, limit: number, filter: string): Promise<LibraryPage>;
   workStatus(): Promise<WorkStatus | null>;
   workPause(paused: boolean): Promise<void>;
+  /** Takes one document's import back; all for `null`. */
+  workCancel(document: string | null): Promise<void>;
+  workRetryFailed(): Promise<void>;
   /** Opens the system's dialog (or takes the sample) and imports what was chosen; `null` when nothing was. */
   importChosen(choice: ImportChoice): Promise<ImportReceipt | null>;
   documentRetry(document: string): Promise<void>;
@@ -75,6 +80,13 @@ export interface Api {
   providerTest(id: string): Promise<ProviderTest>;
   keySet(providerId: string, key: string): Promise<void>;
   keyDelete(providerId: string): Promise<void>;
+  importSettings(): Promise<ImportSettings>;
+  importSettingsSave(threads: number | null, keepUsable: boolean): Promise<void>;
+  watchedFolders(): Promise<WatchedFolder[]>;
+  /** Opens the system's dialog; says whether a folder was chosen. */
+  watchedFolderAdd(): Promise<boolean>;
+  watchedFolderIgnore(id: string, ignore: string[]): Promise<void>;
+  watchedFolderRemove(id: string): Promise<void>;
   storage(): Promise<StorageRow[]>;
   storageReveal(): Promise<void>;
 }

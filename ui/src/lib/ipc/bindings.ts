@@ -29,12 +29,24 @@ export const commands = {
 	/**  What the import queue does; nothing when it does nothing. */
 	workStatus: () => __TAURI_INVOKE<WorkStatus | null>("work_status"),
 	workPause: (paused: boolean) => __TAURI_INVOKE<null>("work_pause", { paused }),
+	/**  Takes one document's import back, or all that is under way. */
+	workCancel: (document: string | null) => __TAURI_INVOKE<null>("work_cancel", { document }),
+	/**  Tries everything again that failed and may be tried again. */
+	workRetryFailed: () => __TAURI_INVOKE<null>("work_retry_failed"),
 	/**  Lets the person choose in the system's dialog, or takes the sample; nothing when nothing was chosen. */
 	importChosen: (choice: ImportChoice) => __TAURI_INVOKE<ImportReceipt | null>("import_chosen", { choice }),
 	documentRetry: (document: string) => __TAURI_INVOKE<null>("document_retry", { document }),
 	/**  Opens a document that waits for its password; whether it was right shows in the document's state. */
 	documentUnlock: (document: string, password: string) => __TAURI_INVOKE<null>("document_unlock", { document, password }),
 	documentRemove: (document: string) => __TAURI_INVOKE<null>("document_remove", { document }),
+	importSettings: () => __TAURI_INVOKE<ImportSettings>("import_settings"),
+	/**  What the window does not show (ceiling of memory, reserve of disk) stays as it was. */
+	importSettingsSave: (threads: number | null, keepUsable: boolean) => __TAURI_INVOKE<null>("import_settings_save", { threads, keepUsable }),
+	watchedFolders: () => __TAURI_INVOKE<WatchedFolder[]>("watched_folders"),
+	/**  Lets the person choose a folder in the system's dialog; says whether one was chosen. */
+	watchedFolderAdd: () => __TAURI_INVOKE<boolean>("watched_folder_add"),
+	watchedFolderIgnore: (folder: string, ignore: string[]) => __TAURI_INVOKE<null>("watched_folder_ignore", { folder, ignore }),
+	watchedFolderRemove: (folder: string) => __TAURI_INVOKE<null>("watched_folder_remove", { folder }),
 	conversations: () => __TAURI_INVOKE<ConversationRow[]>("conversations"),
 	/**  The turns of a conversation, oldest first. */
 	conversationTurns: (conversation: string) => __TAURI_INVOKE<Turn[]>("conversation_turns", { conversation }),
@@ -165,6 +177,8 @@ export type DocumentRow = {
 	warnings: number,
 	size_bytes: number,
 	updated_ms: number,
+	/**  The file that it was imported from is not there any more; the library has its own copy. */
+	source_missing: boolean,
 };
 
 /**  The life cycle of a version. */
@@ -212,7 +226,19 @@ export type ImportChoice = "files" | "folder" | "sample";
 /**  What an import took in. */
 export type ImportReceipt = {
 	accepted: number,
+	n_rejected: number,
+	/**  The first of them. */
 	rejected: RejectedFile[],
+};
+
+/**  How much of the machine imports may use. */
+export type ImportSettings = {
+	/**  Threads of one inference; nothing leaves it to the machine. */
+	threads: number | null,
+	/**  Processors of this machine. */
+	processors: number,
+	/**  Fewer threads, and way for other programs. */
+	keep_usable: boolean,
 };
 
 /**  Files that were dropped have been taken in. */
@@ -246,6 +272,8 @@ export type Language = "system" | "zh" | "en";
 /**  A stretch of the library, for lists that show only what is on screen. */
 export type LibraryPage = {
 	total: number,
+	/**  Documents of the whole library that failed and may be tried again. */
+	retryable: number,
 	offset: number,
 	rows: DocumentRow[],
 };
@@ -395,7 +423,7 @@ export type StreamEnd = {
 export type Support = "supported" | "partly" | "contradicted" | "unsupported" | "unchecked";
 
 /**  Which parts of the window read stale data now. */
-export type Tag = "library" | "work" | "conversations" | "models" | "providers" | "settings";
+export type Tag = "library" | "work" | "conversations" | "models" | "providers" | "settings" | "folders";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -426,6 +454,16 @@ export type Usage = {
 	output_tokens: number,
 };
 
+/**  A folder whose files are taken in by themselves. Its path stays on this side. */
+export type WatchedFolder = {
+	id: string,
+	name: string,
+	/**  Whether it is there now. */
+	present: boolean,
+	/**  Patterns as in `.gitignore` of what is left out. */
+	ignore: string[],
+};
+
 /**  How the window looks and what it asks by default. Persisted: `version` counts its shape. */
 export type WindowSettings = {
 	version: number,
@@ -450,6 +488,8 @@ export type WorkStatus = {
 	per_second: number | null,
 	seconds_left: number | null,
 	paused: boolean,
+	/**  Why it waits that nobody paused: `disk_full`, `memory_full`. */
+	waits: Reason | null,
 };
 
 /* Tauri Specta runtime */

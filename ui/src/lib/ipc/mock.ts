@@ -11,6 +11,7 @@ import type {
   SourceUnit,
   Tag,
   Turn,
+  WatchedFolder,
   WindowSettings,
 } from "./bindings";
 import { BridgeError } from "./errors";
@@ -98,6 +99,7 @@ export function sampleDocument(index: number, change: Partial<DocumentRow> = {})
     total: 0,
     failure: null,
     warnings: 0,
+    source_missing: false,
     size_bytes: 48_000 * (index + 1),
     updated_ms: Date.now() - index * hour,
     ...change,
@@ -145,6 +147,12 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
   let providers: ProviderRow[] = [
     { id: "p1", name: "Anthropic", kind: "anthropic", base_url: "https://api.anthropic.com", model: "claude-sonnet-4-5", key: "stored" },
   ];
+  let paused = false;
+  let governor: { threads: number | null; keep_usable: boolean } = { threads: null, keep_usable: true };
+  let folders: WatchedFolder[] = [
+    { id: "f1", name: "项目资料", present: true, ignore: ["*.log"] },
+    { id: "f2", name: "移动硬盘", present: false, ignore: [] },
+  ];
   const turns = new Map<string, Turn[]>([
     ["c1", [{ run_id: "r1", question: "海棠 A 用了哪种防水，谁供应的？售后怎么说明？", asked_ms: Date.now(), state: "ended", events: [...script()] }]],
   ]);
@@ -164,16 +172,28 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     onImported: () => () => undefined,
     async libraryPage(offset, limit, filter) {
       const found = rows.filter((row) => row.title.toLowerCase().includes(filter.toLowerCase()));
-      return { total: found.length, offset, rows: found.slice(offset, offset + limit) };
+      const retryable = rows.filter((row) => row.state === "failed" && row.failure?.retryable === true).length;
+      return { total: found.length, retryable, offset, rows: found.slice(offset, offset + limit) };
     },
     workStatus: async () =>
       rows.some((row) => row.state === "indexing")
-        ? { files_left: 2, current_title: "供应商名录", stage: "embed", done: 48, total: 130, per_second: 6.4, seconds_left: 74, paused: false }
+        ? { files_left: 2, current_title: "供应商名录", stage: "embed", done: 48, total: 130, per_second: 6.4, seconds_left: 74, paused, waits: null }
         : null,
-    workPause: async () => undefined,
+    workPause: async (wanted) => void (paused = wanted),
+    async workCancel(document) {
+      const ended = (row: DocumentRow): boolean => ["queued", "parsing", "indexing"].includes(row.state) && (document === null || row.document === document);
+      rows = rows.map((row) =>
+        ended(row) ? { ...row, state: "failed", stage: null, failure: { reason: reason("cancelled"), retryable: true } } : row,
+      );
+      tell("library", "work");
+    },
+    async workRetryFailed() {
+      rows = rows.map((row) => (row.failure?.retryable === true ? { ...row, state: "queued", failure: null } : row));
+      tell("library", "work");
+    },
     async importChosen() {
       rows = [...rows, sampleDocument(rows.length)];
-      return { accepted: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported", { name: "archive.zip", format: "ZIP" }) }] };
+      return { accepted: 1, n_rejected: 1, rejected: [{ name: "archive.zip", reason: reason("format_unsupported", { name: "archive.zip", format: "ZIP" }) }] };
     },
     documentRetry: async () => tell("library"),
     async documentUnlock(document, password) {
@@ -253,6 +273,21 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
     },
     keySet: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key: "stored" } : row))),
     keyDelete: async (id) => void (providers = providers.map((row) => (row.id === id ? { ...row, key: "not_stored" } : row))),
+    importSettings: async () => ({ ...governor, processors: 4 }),
+    importSettingsSave: async (threads, keep_usable) => void (governor = { threads, keep_usable }),
+    watchedFolders: async () => folders,
+    async watchedFolderAdd() {
+      folders = [...folders, { id: `f${folders.length + 1}`, name: "合同", present: true, ignore: [] }];
+      tell("folders");
+      return true;
+    },
+    async watchedFolderIgnore(id, ignore) {
+      folders = folders.map((folder) => (folder.id === id ? { ...folder, ignore } : folder));
+    },
+    async watchedFolderRemove(id) {
+      folders = folders.filter((folder) => folder.id !== id);
+      tell("folders");
+    },
     storage: async () => [
       { part: "originals", size_bytes: 128e6 },
       { part: "database", size_bytes: 14e6 },

@@ -10,6 +10,8 @@ class Library {
   total = $state(0);
   /** Documents in the whole vault, without the filter. */
   everything = $state(0);
+  /** Documents that failed and may be tried again. */
+  retryable = $state(0);
   loaded = $state(false);
   filter = $state("");
   pages: ReadonlyMap<number, DocumentRow[]> = $state.raw(new Map());
@@ -44,10 +46,11 @@ class Library {
     const request = this.#request;
     const filter = this.filter;
     try {
-      const { total, rows } = await api().libraryPage(page * pageSize, pageSize, filter);
+      const { total, retryable, rows } = await api().libraryPage(page * pageSize, pageSize, filter);
       if (request !== this.#request) return;
       this.pages = keep.set(page, rows);
       this.total = total;
+      this.retryable = retryable;
       if (filter === "") this.everything = total;
       this.problem = null;
     } catch (thrown) {
@@ -100,6 +103,17 @@ class Library {
 
   async pause(paused: boolean): Promise<void> {
     await this.#act(() => api().workPause(paused));
+    await this.refreshWork();
+  }
+
+  /** Takes one document's import back; all for `null`. */
+  async cancel(document: string | null): Promise<void> {
+    await this.#act(() => api().workCancel(document));
+    await this.refreshWork();
+  }
+
+  async retryFailed(): Promise<void> {
+    await this.#act(() => api().workRetryFailed());
     await this.refreshWork();
   }
 

@@ -5,7 +5,7 @@ import type { AppInfo, WindowSettings } from "../ipc/bindings";
 import { problemOf, type Problem } from "../ipc/errors";
 import { layout } from "./layout.svelte";
 
-export type SettingsPage = "general" | "models" | "providers" | "privacy" | "storage" | "about";
+export type SettingsPage = "general" | "importing" | "models" | "providers" | "privacy" | "storage" | "about";
 
 const defaults: WindowSettings = { version: 1, language: "system", theme: "system", text_size: 100, provider: null, started: true };
 

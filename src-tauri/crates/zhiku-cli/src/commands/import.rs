@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use zhiku_core::{DocumentState, JobStage, Searchable};
-use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, VersionRef, awaits_password};
+use zhiku_core::{DocumentState, JobStage, Reason, Searchable};
+use zhiku_engine::{ImportProgress, ImportedFile, RegisterOutcome, Session, VersionRef, awaits_password};
 
 use super::password::Opener;
 use super::{Result, cancel_on_interrupt, engine, owner};
 use crate::args::Global;
 use crate::output::{Output, bar, remark};
 
+/// How long nothing may be heard of the queue before it is asked why.
+const LOOK_FOR_HOLD_UP: Duration = Duration::from_secs(2);
 /// Some files failed.
 const DONE_IN_PART: u8 = 3;
 
@@ -63,10 +67,22 @@ pub(super) fn import(
         }
         output.line(&taken_in(file), || said_of(file));
     }
+    if session.imports_paused() {
+        remark("imports are paused; go on with `zhiku jobs resume`");
+        return Ok(ended(failed));
+    }
     let bar = bar();
     let mut open = watched.len();
+    let mut told = None;
     while open > 0 {
-        let Ok(step) = progress.recv() else { break };
+        let step = match progress.recv_timeout(LOOK_FOR_HOLD_UP) {
+            Ok(step) => step,
+            Err(RecvTimeoutError::Timeout) => {
+                tell_hold_up(&session, &mut told);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         let Some(path) = watched.get(&step.version) else { continue };
         if opener.open(&session, &step)? {
             continue;
@@ -94,7 +110,22 @@ pub(super) fn import(
             remark(&format!("{lexical} of them are found by words only, until their vectors are made"));
         }
     }
-    Ok(if failed > 0 { ExitCode::from(DONE_IN_PART) } else { ExitCode::SUCCESS })
+    Ok(ended(failed))
+}
+
+fn ended(n_failed: u32) -> ExitCode {
+    if n_failed > 0 { ExitCode::from(DONE_IN_PART) } else { ExitCode::SUCCESS }
+}
+
+/// Says once why nothing goes on.
+fn tell_hold_up(session: &Session, told: &mut Option<Reason>) {
+    let reason = session.imports_held_up();
+    if reason != *told {
+        if let Some(reason) = &reason {
+            remark(&format!("waiting: {}", reason_text(reason)));
+        }
+        *told = reason;
+    }
 }
 
 fn taken_in(file: &ImportedFile) -> Value {

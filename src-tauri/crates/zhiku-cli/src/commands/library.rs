@@ -94,6 +94,7 @@ fn summary(document: &DocumentSummary) -> Value {
         "chunks": document.n_chunks,
         "warnings": document.n_warnings,
         "size": document.bytes,
+        "source_missing": document.source_missing,
     })
 }
 
@@ -109,6 +110,10 @@ fn version(version: &VersionDetail) -> Value {
         "chunks": version.n_chunks,
         "vectors": version.n_vectors,
         "size": version.bytes,
+        "change": version.change.map(|change| change.extent),
+        "changed_units": version.change.map(|change| change.n_changed_units),
+        "embedded": version.n_embedded,
+        "reused": version.n_reused,
         "created_ms": version.created,
         "published_ms": version.published,
     })

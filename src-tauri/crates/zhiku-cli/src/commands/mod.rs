@@ -9,6 +9,7 @@ mod models;
 mod password;
 mod people;
 mod provider;
+mod queue;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +38,13 @@ pub(crate) fn run(cli: Cli, output: &Output) -> Result<ExitCode> {
         Command::List => library::list(global, output),
         Command::Show { document } => library::show(global, &document, output),
         Command::Versions { document } => library::versions(global, &document, output),
-        Command::Remove { document } => library::remove(global, &document, output),
+        Command::Remove { document, place: None } => library::remove(global, &document, output),
+        Command::Remove { document, place: Some(place) } => {
+            queue::remove_place(&owner(global)?, &document, &place, output)
+        }
+        Command::Jobs(command) => queue::jobs(global, command, output),
+        Command::Governor(wanted) => queue::governor(global, &wanted, output),
+        Command::Watch(command) => queue::watch(global, command, output),
         Command::VerifyRemoved { document } => library::verify_removed(global, &document, output),
         Command::Vault(command) => people::vault(global, command, output),
         Command::Profile(command) => people::profile(global, command, output),

@@ -17,6 +17,10 @@ impl Zhiku {
         Self { home: tempfile::tempdir().expect("temp dir"), profile: None }
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Who acts from now on.
     pub(crate) fn act_as(&mut self, profile: &str) {
         self.profile = Some(profile.to_owned());

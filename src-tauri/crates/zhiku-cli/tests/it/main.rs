@@ -6,6 +6,7 @@ mod crash;
 mod office;
 mod passwords;
 mod pictures;
+mod queue;
 mod scanned_copy;
 mod scanner;
 mod story;

@@ -15,9 +15,10 @@ use crate::vault::Vault;
 use crate::visibility::VISIBLE;
 
 /// Columns of [`summary`]; `n` is the newest version, `p` the published one, `j` the newest version's latest job.
-const SUMMARY: &str = "SELECT d.document_id, d.title, d.kind, d.owner, d.visibility, p.number, p.searchable,
+pub(super) const SUMMARY: &str = "SELECT d.document_id, d.title, d.kind, d.owner, d.visibility, p.number, p.searchable,
         n.number, n.state, n.failure, n.bytes, n.n_units, n.n_chunks, json_array_length(n.warnings), d.created_ms,
-        j.stage, j.done, j.total, (SELECT document_id FROM documents WHERE key = d.parent_key)
+        j.stage, j.done, j.total, (SELECT document_id FROM documents WHERE key = d.parent_key),
+        d.parent_key IS NULL AND (SELECT min(missing_ms IS NOT NULL) FROM document_sources WHERE document_key = d.key)
     FROM visible JOIN documents d ON d.key = visible.document_key
     JOIN versions n ON n.key = (SELECT key FROM versions WHERE document_key = d.key ORDER BY number DESC LIMIT 1)
     LEFT JOIN versions p ON p.key = d.published_version_key
@@ -106,7 +107,7 @@ fn visible_one() -> String {
     )
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<DocumentSummary> {
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<DocumentSummary> {
     let count = |index| Ok::<_, rusqlite::Error>(row.get::<_, Option<u32>>(index)?.unwrap_or(0));
     let progress = match row::get_opt_name(row, 15)? {
         Some(stage) => Some(Progress { stage, done: count(16)?, total: count(17)? }),
@@ -130,5 +131,6 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<DocumentSummary> {
         n_warnings: count(13)?,
         created: UtcMs(row.get(14)?),
         parent: row::get_opt_uuid(row, 18)?.map(DocumentId),
+        source_missing: row.get::<_, Option<bool>>(19)?.unwrap_or(false),
     })
 }

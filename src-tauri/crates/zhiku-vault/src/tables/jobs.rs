@@ -1,45 +1,94 @@
-//! The persistent job queue. A job that was running when the process ended is queued again at the next opening.
+//! The persistent job queue. Each job is in one lane; whoever works a lane claims from it, and passes the job on when its part
+//! is done. A job that was running when the process ended waits again, in the lane where it was.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
-use zhiku_core::{DocumentId, DocumentKind, DocumentState, Failure, JobId, JobStage, UtcMs, VersionNumber};
+use zhiku_core::{DocumentId, DocumentKind, Failure, JobId, JobStage, UtcMs, VersionNumber};
 
+use super::queue::Urgency;
 use super::versions;
 use crate::clock::now_ms;
-use crate::error::{Result, VaultError};
+use crate::error::Result;
+use crate::failpoint::failpoint;
 use crate::principal::{Function, Scope};
-use crate::records::{Job, JobKind, JobState, Progress, VersionRef};
+use crate::records::{Job, JobKind, JobLane, JobState, Progress, VersionRef};
 use crate::storage::row;
 use crate::vault::Vault;
 use crate::visibility::VISIBLE;
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "SELECT j.job_id, d.document_id, v.number, j.kind, j.state, j.stage, j.done, j.total, j.attempts,
-        j.failure, j.created_ms
+        j.failure, j.created_ms, j.priority, j.lane
     FROM jobs j JOIN versions v ON v.key = j.version_key JOIN documents d ON d.key = v.document_key";
 
 impl Vault {
     /// Queues work on a version; one that is waiting or running already is returned as it is.
     pub fn enqueue_job(&self, scope: &Scope, version: VersionRef, kind: JobKind) -> Result<JobId> {
+        self.enqueue_job_with(scope, version, kind, Urgency::InTurn)
+    }
+
+    /// [`Vault::enqueue_job`] for work that is not done in its turn.
+    pub fn enqueue_job_with(
+        &self,
+        scope: &Scope,
+        version: VersionRef,
+        kind: JobKind,
+        urgency: Urgency,
+    ) -> Result<JobId> {
         self.require(scope, Function::Import)?;
         self.database().write(move |tx| {
             let found = versions::find_open(tx, version)?;
-            enqueue(tx, found.key, kind)
+            enqueue_with(tx, found.key, kind, urgency)
         })
     }
 
-    /// Takes the most urgent waiting job, of those the oldest, if there is one.
-    pub fn claim_next_job(&self) -> Result<Option<Job>> {
-        self.database().write(|tx| {
-            let sql = "SELECT key FROM jobs WHERE state = 'queued' ORDER BY priority, key LIMIT 1";
-            let Some(key) = tx.query_row(sql, [], |row| row.get::<_, i64>(0)).optional()? else {
-                return Ok(None);
-            };
-            tx.execute(
-                "UPDATE jobs SET state = 'running', attempts = attempts + 1, updated_ms = ?2 WHERE key = ?1",
-                params![key, now_ms()],
+    /// Takes the most urgent waiting jobs of a lane, of those the oldest: at least one, if there is one, and then more until
+    /// they have `n_chunks` chunks together. A version that is not cut yet counts as one.
+    pub fn claim_jobs(&self, lane: JobLane, n_chunks: u32) -> Result<Vec<Job>> {
+        self.database().write(move |tx| {
+            let mut waiting = tx.prepare_cached(
+                "SELECT j.key, max(v.n_chunks, 1) FROM jobs j JOIN versions v ON v.key = j.version_key
+                 WHERE j.state = 'queued' AND j.lane = ?1 ORDER BY j.priority, j.key LIMIT ?2",
             )?;
-            Ok(Some(tx.query_row(&format!("{COLUMNS} WHERE j.key = ?1"), [key], job)?))
+            let mut rows = waiting.query(params![row::to_name(lane)?, n_chunks.max(1)])?;
+            let (mut keys, mut gathered) = (Vec::new(), 0_u32);
+            while let Some(row) = rows.next()? {
+                keys.push(row.get::<_, i64>(0)?);
+                gathered = gathered.saturating_add(row.get(1)?);
+                if gathered >= n_chunks {
+                    break;
+                }
+            }
+            keys.into_iter().map(|key| claim(tx, key)).collect()
         })
+    }
+
+    /// Whether jobs wait in a lane.
+    pub fn has_waiting_jobs(&self, lane: JobLane) -> Result<bool> {
+        self.database().read(|db| {
+            let sql = "SELECT 1 FROM jobs WHERE state = 'queued' AND lane = ?1";
+            Ok(db.prepare_cached(sql)?.exists([row::to_name(lane)?])?)
+        })
+    }
+
+    /// Puts running jobs into the next lane, where they wait.
+    pub fn pass_jobs(&self, jobs: &[JobId], lane: JobLane) -> Result<()> {
+        let jobs = jobs.to_vec();
+        let passed = self.database().write(move |tx| {
+            let mut update = tx.prepare_cached(
+                "UPDATE jobs SET state = 'queued', lane = ?2, updated_ms = ?3 WHERE job_id = ?1 AND state = 'running'",
+            )?;
+            for job in &jobs {
+                update.execute(params![job.0.as_bytes(), row::to_name(lane)?, now_ms()])?;
+            }
+            Ok(())
+        });
+        failpoint("jobs_passed");
+        passed
+    }
+
+    /// Puts what waits in one lane into another.
+    pub fn move_lane(&self, from: JobLane, to: JobLane) -> Result<usize> {
+        self.database().write(move |tx| move_lane(tx, from, to))
     }
 
     pub fn job_progress(&self, job: JobId, progress: Progress) -> Result<()> {
@@ -99,43 +148,6 @@ impl Vault {
         })
     }
 
-    /// Tries a failed or cancelled version again.
-    pub fn retry_version(&self, scope: &Scope, version: VersionRef) -> Result<JobId> {
-        self.require(scope, Function::Import)?;
-        let scope = scope.clone();
-        self.database().write(move |tx| {
-            super::documents::visible_key(tx, &scope, version.document)?;
-            let found = versions::find_open(tx, version)?;
-            if found.state == DocumentState::Failed {
-                versions::set_state(tx, found.key, DocumentState::Queued)?;
-            }
-            let kind = if found.published_key == Some(found.key) { JobKind::Embed } else { JobKind::Import };
-            enqueue(tx, found.key, kind)
-        })
-    }
-
-    /// Ends a job on request; a version that was never published fails as `cancelled` and may be tried again.
-    pub fn cancel_job(&self, scope: &Scope, job: JobId) -> Result<()> {
-        self.require(scope, Function::Import)?;
-        let scope = scope.clone();
-        self.database().write(move |tx| {
-            let mut statement = tx.prepare(&format!(
-                "{VISIBLE} SELECT j.version_key, j.stage FROM jobs j JOIN versions v ON v.key = j.version_key
-                 JOIN visible ON visible.document_key = v.document_key
-                 WHERE j.job_id = :job AND j.state IN ('queued', 'running')"
-            ))?;
-            let bound = named_params! {":profile": scope.profile(), ":job": job.0.as_bytes()};
-            let found = statement.query_row(bound, |row| Ok((row.get::<_, i64>(0)?, row::get_name(row, 1)?)));
-            let (version_key, stage) = found.optional()?.ok_or(VaultError::NotFound { what: "job" })?;
-            let failure = Failure { stage, reason: zhiku_core::Reason::new("cancelled"), retryable: true };
-            tx.execute(
-                "UPDATE jobs SET state = 'cancelled', failure = ?2, updated_ms = ?3 WHERE job_id = ?1",
-                params![job.0.as_bytes(), row::to_json(&failure)?, now_ms()],
-            )?;
-            fail_version(tx, version_key, &failure)
-        })
-    }
-
     /// Whether a job was taken back while it ran: cancelled, or its document removed. Ask between steps.
     pub fn job_is_running(&self, job: JobId) -> Result<bool> {
         self.database().read(|db| {
@@ -157,33 +169,56 @@ impl Vault {
 }
 
 pub(crate) fn enqueue(tx: &Transaction<'_>, version_key: i64, kind: JobKind) -> Result<JobId> {
+    enqueue_with(tx, version_key, kind, Urgency::InTurn)
+}
+
+pub(crate) fn enqueue_with(
+    tx: &Transaction<'_>,
+    version_key: i64,
+    kind: JobKind,
+    urgency: Urgency,
+) -> Result<JobId> {
     let sql = "SELECT job_id FROM jobs WHERE version_key = ?1 AND state IN ('queued', 'running')";
     let waiting = tx.query_row(sql, [version_key], |row| Ok(JobId(row::get_uuid(row, 0)?))).optional()?;
     if let Some(job) = waiting {
         return Ok(job);
     }
     let job = JobId::new();
-    let stage = match kind {
-        JobKind::Import => JobStage::Detect,
-        JobKind::Embed => JobStage::Embed,
+    let (stage, lane) = match kind {
+        JobKind::Import => (JobStage::Detect, JobLane::Text),
+        JobKind::Embed => (JobStage::Embed, JobLane::Vectors),
     };
     tx.execute(
-        "INSERT INTO jobs (job_id, version_key, kind, state, stage, created_ms, updated_ms, priority)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6)",
+        "INSERT INTO jobs (job_id, version_key, kind, state, stage, created_ms, updated_ms, priority, lane)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6, ?7)",
         params![
             job.0.as_bytes(),
             version_key,
             row::to_name(kind)?,
             stage.as_str(),
             now_ms(),
-            priority_of(tx, version_key)?
+            priority_of(tx, version_key)? + urgency.offset(),
+            row::to_name(lane)?
         ],
     )?;
     Ok(job)
 }
 
+fn claim(tx: &Transaction<'_>, key: i64) -> Result<Job> {
+    tx.prepare_cached(
+        "UPDATE jobs SET state = 'running', attempts = attempts + 1, updated_ms = ?2 WHERE key = ?1",
+    )?
+    .execute(params![key, now_ms()])?;
+    Ok(tx.prepare_cached(&format!("{COLUMNS} WHERE j.key = ?1"))?.query_row([key], job)?)
+}
+
+fn move_lane(tx: &Transaction<'_>, from: JobLane, to: JobLane) -> Result<usize> {
+    let sql = "UPDATE jobs SET lane = ?2 WHERE lane = ?1 AND state = 'queued'";
+    Ok(tx.execute(sql, params![row::to_name(from)?, row::to_name(to)?])?)
+}
+
 /// Text is useful at once and cheap; scans, sound and video follow in the order of what they cost. Lower goes first.
-fn priority_of(tx: &Transaction<'_>, version_key: i64) -> Result<u8> {
+pub(super) fn priority_of(tx: &Transaction<'_>, version_key: i64) -> Result<i32> {
     let sql = "SELECT d.kind FROM versions v JOIN documents d ON d.key = v.document_key WHERE v.key = ?1";
     Ok(match tx.query_row(sql, [version_key], |row| row::get_name(row, 0))? {
         DocumentKind::Image => 1,
@@ -203,8 +238,9 @@ pub(crate) fn cancel_for_version(db: &Connection, version_key: i64) -> Result<()
     Ok(())
 }
 
-/// After a crash: what was running waits again.
+/// At an opening: what was running waits again, and what waited for a model finds out whether it is there now.
 pub(crate) fn requeue_running(tx: &Transaction<'_>) -> Result<usize> {
+    move_lane(tx, JobLane::AwaitsModel, JobLane::Vectors)?;
     Ok(tx.execute("UPDATE jobs SET state = 'queued', updated_ms = ?1 WHERE state = 'running'", [now_ms()])?)
 }
 
@@ -218,7 +254,7 @@ pub(crate) fn fail_version(tx: &Transaction<'_>, version_key: i64, failure: &Fai
     Ok(())
 }
 
-fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
+pub(super) fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
     Ok(Job {
         job_id: JobId(row::get_uuid(row, 0)?),
         version: VersionRef {
@@ -231,5 +267,7 @@ fn job(row: &Row<'_>) -> rusqlite::Result<Job> {
         attempts: row.get(8)?,
         failure: row::get_opt_json(row, 9)?,
         created: UtcMs(row.get(10)?),
+        priority: row.get(11)?,
+        lane: row::get_name(row, 12)?,
     })
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use zhiku_core::{DocumentId, DocumentState, Searchable, UtcMs, VersionNumber};
 
 use crate::error::{Result, VaultError};
-use crate::records::{EffectiveDate, VersionDetail, VersionRef};
+use crate::records::{EffectiveDate, VersionChange, VersionDetail, VersionRef};
 use crate::storage::row;
 
 /// A version's row as the import sees it.
@@ -66,7 +66,8 @@ pub(crate) fn details(
     let mut statement = db.prepare_cached(
         "SELECT number, hash, bytes, state, searchable, failure, warnings, n_units, n_chunks,
                 (SELECT count(*) FROM chunks c WHERE c.version_key = versions.key AND c.has_vector = 1),
-                created_ms, published_ms, effective_date, effective_precision
+                created_ms, published_ms, effective_date, effective_precision, change_extent, n_changed_units,
+                (SELECT count(*) FROM chunks c WHERE c.version_key = versions.key AND c.n_embedded > 0), n_reused
          FROM versions WHERE document_key = ?1 ORDER BY number DESC",
     )?;
     let rows = statement.query_map([document_key], |row| detail(row, document))?;
@@ -76,6 +77,10 @@ pub(crate) fn details(
 fn detail(row: &Row<'_>, document: DocumentId) -> rusqlite::Result<VersionDetail> {
     let effective_date = match (row.get(12)?, row::get_opt_name(row, 13)?) {
         (Some(date), Some(precision)) => Some(EffectiveDate { date, precision }),
+        _ => None,
+    };
+    let change = match (row::get_opt_name(row, 14)?, row.get(15)?) {
+        (Some(extent), Some(n_changed_units)) => Some(VersionChange { extent, n_changed_units }),
         _ => None,
     };
     Ok(VersionDetail {
@@ -93,5 +98,8 @@ fn detail(row: &Row<'_>, document: DocumentId) -> rusqlite::Result<VersionDetail
         created: UtcMs(row.get(10)?),
         published: row.get::<_, Option<i64>>(11)?.map(UtcMs),
         effective_date,
+        change,
+        n_embedded: row.get(16)?,
+        n_reused: row.get(17)?,
     })
 }

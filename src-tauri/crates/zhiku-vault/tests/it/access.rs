@@ -1,6 +1,7 @@
 //! Two people with different rights: nothing of what one may not see comes through any read.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use zhiku_core::{AclEffect, DocumentVisibility, ErrorCode, Role, UnitId};
 use zhiku_vault::{DocumentFilter, RuleSubject, Scope, SearchFilter, Vault, VersionRef};
@@ -44,6 +45,25 @@ fn reads(world: &World, scope: &Scope, owner: &Scope, secret: VersionRef) -> Vec
         ("units", vault.units(scope, secret.document, secret.version).expect("units").len()),
         ("documents_visible", vault.documents_visible(scope, &[secret.document]).expect("visible").len()),
         ("list_documents", listed.iter().filter(|document| document.document == secret.document).count()),
+        (
+            "document_page",
+            vault
+                .document_page(scope, "", 0, 100)
+                .expect("page")
+                .documents
+                .iter()
+                .filter(|document| document.document == secret.document)
+                .count(),
+        ),
+        (
+            "sources_below",
+            vault
+                .sources_below(scope, Path::new("/"))
+                .expect("sources")
+                .iter()
+                .filter(|source| source.document == secret.document)
+                .count(),
+        ),
         ("show", vault.show(scope, secret.document).iter().count()),
         ("version", vault.version(scope, secret.document, secret.version).iter().count()),
         ("open_object", vault.open_object(scope, secret.document, secret.version).iter().count()),

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use zhiku_core::{DocumentKind, DocumentState, VersionNumber};
 use zhiku_vault::{
-    ChildSource, DocumentFilter, Home, JobKind, KILL_POINTS, OpenOptions, Recognized, RegisterOutcome, Scope,
-    SearchFilter, Vault, VersionRef,
+    ChildSource, DocumentFilter, FileStamp, Home, JobKind, JobLane, JobState, KILL_POINTS, OpenOptions,
+    Recognized, RegisterOutcome, Scope, SearchFilter, Vault, VersionRef,
 };
 
 use crate::support::{awaiting, embed, found, found_dense, register, space, stage, stage_chunks};
@@ -16,6 +16,7 @@ const DIR_VARIABLE: &str = "ZHIKU_CRASH_TEST_DIR";
 const V1: &[&str] = &["售后 claims are filed within 7 days", "the warranty lasts five years"];
 const V2: &[&str] = &["售后 claims are filed within 14 days", "the warranty lasts five years"];
 const OTHER: &[&str] = &["海棠 A uses membrane M-208"];
+const MOVING: &[&str] = &["a memo that wanders from place to place"];
 const GONE: &[&str] = &["a note that is removed again"];
 
 /// What the killed process did, and what a session does that goes on after it: every step may find itself done already.
@@ -26,6 +27,7 @@ fn work(vault: &Vault, scope: &Scope, files: &Path) {
     import(vault, scope, &files.join("rule.txt"), V1, 1);
     import(vault, scope, &files.join("rule.txt"), V2, 2);
     scan_with_attachment(vault, scope, &files.join("scan.txt"));
+    moved_and_taken_back(vault, scope, files);
     let documents = vault.list_documents(scope, &DocumentFilter::default()).expect("list");
     if let Some(gone) = documents.iter().find(|document| document.title == "gone") {
         std::fs::write(files.join("gone.removed"), b"").expect("write");
@@ -40,18 +42,18 @@ fn import(vault: &Vault, scope: &Scope, path: &Path, paragraphs: &[&str], number
     std::fs::write(path, paragraphs.join("\n")).expect("write");
     let registered = register(vault, scope, path);
     assert_eq!(registered.version.version, VersionNumber(number), "nothing is registered twice");
+    vault.stamp_source(scope, path, &FileStamp { bytes: 1, modified_ms: 1, identity: None }).expect("stamp");
     let version = registered.version;
     if registered.outcome != RegisterOutcome::SameBytes || registered.state != DocumentState::Published {
         vault.enqueue_job(scope, version, JobKind::Import).expect("job");
         stage(vault, version, "title", paragraphs);
+        vault.record_change(version).expect("change");
         vault.publish_lexical(&[version]).expect("publish");
     }
     vault.reuse_vectors(version).expect("reuse");
     embed(vault, version);
     vault.publish_hybrid(&[version]).expect("publish");
-    while let Some(job) = vault.claim_next_job().expect("claim") {
-        vault.finish_job(job.job_id).expect("finish");
-    }
+    finish_jobs(vault);
 }
 
 /// A document whose words are recognised after its parse, and which brings a document of its own.
@@ -82,7 +84,27 @@ fn scan_with_attachment(vault: &Vault, scope: &Scope, path: &Path) {
     }
     embed(vault, inner.version);
     vault.publish_hybrid(&[inner.version]).expect("publish");
-    while let Some(job) = vault.claim_next_job().expect("claim") {
+    finish_jobs(vault);
+}
+
+/// A file that is moved and then gone, and an import that is taken back.
+fn moved_and_taken_back(vault: &Vault, scope: &Scope, files: &Path) {
+    let (from, to) = (files.join("moving.txt"), files.join("moved.txt"));
+    import(vault, scope, &from, MOVING, 1);
+    vault.move_source(scope, &from, &to).expect("move");
+    vault.source_gone(scope, &to).expect("gone");
+    let path = files.join("stopped.txt");
+    std::fs::write(&path, "an import that is taken back").expect("write");
+    let stopped = register(vault, scope, &path).version;
+    vault.enqueue_job(scope, stopped, JobKind::Import).expect("job");
+    vault.cancel_imports(scope, Some(stopped.document)).expect("cancel");
+}
+
+fn finish_jobs(vault: &Vault) {
+    for job in vault.claim_jobs(JobLane::Text, 100).expect("claim") {
+        vault.pass_jobs(&[job.job_id], JobLane::Vectors).expect("pass");
+    }
+    for job in vault.claim_jobs(JobLane::Vectors, 100).expect("claim") {
         vault.finish_job(job.job_id).expect("finish");
     }
 }
@@ -103,6 +125,13 @@ fn state(vault: &Vault, scope: &Scope) -> String {
     let mut lines = Vec::new();
     for document in &documents {
         let detail = vault.show(scope, document.document).expect("show");
+        let places = detail.source_paths.iter().map(|path| path.file_name().unwrap_or_default());
+        lines.push(format!(
+            "{} from {:?} missing {}",
+            document.title,
+            places.collect::<Vec<_>>(),
+            document.source_missing
+        ));
         for version in detail.versions {
             let at = VersionRef { document: version.document, version: version.version };
             let units = vault.units(scope, at.document, at.version).expect("units");
@@ -110,11 +139,12 @@ fn state(vault: &Vault, scope: &Scope) -> String {
             let keys: Vec<_> = chunks.iter().map(|row| row.key).collect();
             let texts: Vec<_> = chunks.into_iter().map(|row| row.chunk.text).collect();
             lines.push(format!(
-                "{} v{} {:?} {:?} units {} chunks {texts:?} vectors {} tokens {} original {}",
+                "{} v{} {:?} {:?} {:?} units {} chunks {texts:?} vectors {} tokens {} original {}",
                 document.title,
                 at.version,
                 version.state,
                 version.searchable,
+                version.change,
                 units.len(),
                 version.n_vectors,
                 vault.token_vectors(scope, &keys).expect("tokens").len(),
@@ -132,7 +162,7 @@ fn state(vault: &Vault, scope: &Scope) -> String {
     let jobs = vault.jobs(scope).expect("jobs");
     lines.push(format!(
         "unfinished jobs {}",
-        jobs.iter().filter(|job| job.progress.stage.as_str() != "done").count()
+        jobs.iter().filter(|job| matches!(job.state, JobState::Queued | JobState::Running)).count()
     ));
     lines.push(format!("objects {}", count_files(&vault.dir().join("objects"))));
     lines.sort();

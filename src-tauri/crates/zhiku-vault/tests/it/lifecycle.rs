@@ -2,11 +2,13 @@
 
 use zhiku_core::{DocumentState, Failure, JobStage, Reason, Searchable};
 use zhiku_vault::{
-    DocumentFilter, JobKind, JobState, OpenOptions, PublishOutcome, RegisterOutcome, SearchFilter,
+    DocumentFilter, JobKind, JobLane, JobState, OpenOptions, PublishOutcome, RegisterOutcome, SearchFilter,
     SpaceChange, Vault, VaultError,
 };
 
-use crate::support::{World, embed, found, found_dense, import_staged, register, space, stage, vector};
+use crate::support::{
+    World, claim, embed, found, found_dense, import_staged, register, space, stage, vector,
+};
 
 const RULE_1: &str = "售后 claims are filed within 7 days";
 const RULE_2: &str = "售后 claims are filed within 14 days";
@@ -66,7 +68,7 @@ fn a_failed_replacement_leaves_the_old_version() {
     world.import("rule.txt", &[RULE_1]);
     let second = world.register("rule.txt", &[RULE_2]).version;
     let job = vault.enqueue_job(&scope, second, JobKind::Import).expect("job");
-    let claimed = vault.claim_next_job().expect("claim").expect("a job");
+    let claimed = claim(vault, JobLane::Text).expect("a job");
     assert_eq!((claimed.job_id, claimed.version, claimed.state), (job, second, JobState::Running));
     let failure = Failure { stage: JobStage::Parse, reason: Reason::new("damaged_file"), retryable: false };
     vault.fail_job(job, &failure).expect("fail");
@@ -75,7 +77,7 @@ fn a_failed_replacement_leaves_the_old_version() {
     assert_eq!((listed.state, &listed.failure), (DocumentState::Failed, &Some(failure)));
     assert_eq!(listed.published.map(|version| version.0), Some(1));
     let retried = vault.retry_version(&scope, second).expect("retry");
-    assert_eq!(vault.claim_next_job().expect("claim").map(|job| job.job_id), Some(retried));
+    assert_eq!(claim(vault, JobLane::Text).map(|job| job.job_id), Some(retried));
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn an_unfinished_version_gives_way_to_a_newer_one() {
     let (vault, scope) = (&world.vault, world.owner_scope());
     let first = world.register("a.txt", &[RULE_1]).version;
     vault.enqueue_job(&scope, first, JobKind::Import).expect("job");
-    let job = vault.claim_next_job().expect("claim").expect("job").job_id;
+    let job = claim(vault, JobLane::Text).expect("job").job_id;
     let second = world.register("a.txt", &[RULE_2]).version;
     assert!(!vault.job_is_running(job).expect("state"));
     assert!(matches!(vault.staged_units(first), Ok(0)));
@@ -203,7 +205,7 @@ fn another_embedding_model_drops_all_vectors_and_queues_the_work() {
     );
     assert!(found_dense(vault, &scope, RULE_1).is_empty());
     assert_eq!(found(vault, &scope, "claims"), [RULE_1], "words still find it");
-    let job = vault.claim_next_job().expect("claim").expect("job");
+    let job = claim(vault, JobLane::Vectors).expect("job");
     assert_eq!((job.version, job.kind), (version, JobKind::Embed));
     embed(vault, version);
     vault.publish_hybrid(&[version]).expect("publish");

@@ -8,6 +8,8 @@ mod lexical_quality;
 mod lexical_search;
 mod lifecycle;
 mod model;
+mod places;
+mod queue;
 mod removal;
 mod runs;
 mod support;

@@ -8,7 +8,9 @@ use zhiku_core::{
     Chunk, ChunkId, ChunkKind, ChunkSpan, DocumentKind, Locator, ParsedUnit, Process, Role, Trust, UnitId,
     UnitKind,
 };
-use zhiku_vault::{Home, OpenOptions, Principal, PublishOutcome, Registered, Scope, Vault, VersionRef};
+use zhiku_vault::{
+    Home, Job, JobLane, OpenOptions, Principal, PublishOutcome, Registered, Scope, Vault, VersionRef,
+};
 
 pub(crate) const DIM: usize = 16;
 
@@ -81,6 +83,11 @@ pub(crate) fn register(vault: &Vault, scope: &Scope, path: &Path) -> Registered 
     let object = vault.put_object(path).expect("put");
     let title = path.file_stem().expect("name").to_string_lossy();
     vault.register_source(scope, path, &title, DocumentKind::Text, &object).expect("register")
+}
+
+/// The next job of a lane.
+pub(crate) fn claim(vault: &Vault, lane: JobLane) -> Option<Job> {
+    vault.claim_jobs(lane, 1).expect("claim").into_iter().next()
 }
 
 /// All stages after registration.

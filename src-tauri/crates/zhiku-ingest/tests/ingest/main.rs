@@ -1,0 +1,7 @@
+//! The import through its public face, with models that count instead of thinking.
+
+mod folders;
+mod lanes;
+mod queue;
+mod support;
+mod versions;
