@@ -4,7 +4,7 @@ use tauri::{AppHandle, Manager};
 use zhiku_core::{BudgetLimits, DocumentKind, RunContext, SearchMode, SearchQuery, VersionNumber};
 use zhiku_engine::SearchFilter;
 
-use super::dto::{Locator, SearchResult, Source, SourceUnit};
+use super::dto::{Locator, SearchResult, Sheet, SheetCells, Source, SourceUnit};
 use super::error::IpcError;
 use super::{blocking, id};
 use crate::app::App;
@@ -86,6 +86,28 @@ pub(super) async fn source_place(
         Ok(session.place(id(&unit_id, "source")?, char_start, char_end)?.locator.into())
     })
     .await
+}
+
+/// The sheets of a spreadsheet; none when it can only be shown as text.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_sheets(
+    app: AppHandle,
+    document: String,
+    version: u32,
+) -> Result<Vec<Sheet>, IpcError> {
+    blocking(&app, move |session| {
+        let sheets = session.sheets(id(&document, "document")?, VersionNumber(version))?;
+        Ok(sheets.into_iter().map(Into::into).collect())
+    })
+    .await
+}
+
+/// The cells of one stretch of a sheet.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_cells(app: AppHandle, unit_id: String) -> Result<SheetCells, IpcError> {
+    blocking(&app, move |session| Ok(session.sheet_cells(id(&unit_id, "source")?)?.into())).await
 }
 
 /// Opens the original in the program that the system has for it.

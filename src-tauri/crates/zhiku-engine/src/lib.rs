@@ -16,6 +16,7 @@ mod providers;
 mod recognize;
 mod runs;
 mod session;
+mod sheets;
 mod viewer;
 
 pub use ask::{AskRequest, EventReceiver, RunHandle, WriterChoice, recv_event};
@@ -30,6 +31,7 @@ pub use providers::{KeyState, ProviderStatus};
 pub use recognize::{Transcript, TranscriptSegment};
 pub use runs::ConversationTurn;
 pub use session::Session;
+pub use sheets::{Sheet, SheetCell, SheetCells, SheetStretch};
 pub use tokio_util::sync::CancellationToken;
 pub use viewer::{CitedPlace, SourceUnit, SourceView};
 pub use zhiku_ingest::ImportProgress;
