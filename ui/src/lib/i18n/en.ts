@@ -190,7 +190,6 @@ export const en: Messages = {
     sheets: "Sheets",
     sheet_hidden: (name) => `${name} (hidden)`,
     row_numbers: "Row numbers",
-    cell_note: "Note:",
     transcript: "Transcript",
     play_from: (time) => `Play from ${time}`,
     seen: "On screen",

@@ -188,7 +188,6 @@ export const zh = {
     sheets: "工作表",
     sheet_hidden: (name: string) => `${name}（隐藏）`,
     row_numbers: "行号",
-    cell_note: "批注：",
     transcript: "文字记录",
     play_from: (time: string) => `从 ${time} 播放`,
     seen: "画面文字",
