@@ -21,15 +21,14 @@ impl Zhiku {
         self.profile = Some(profile.to_owned());
     }
 
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
-        self.command_as(self.profile.as_deref(), args)
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
-    /// A command of somebody else, in between.
-    pub(crate) fn command_as(&self, profile: Option<&str>, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zhiku"));
         command.arg("--json").arg("--home").arg(self.home.path());
-        if let Some(profile) = profile {
+        if let Some(profile) = &self.profile {
             command.args(["--as", profile]);
         }
         command.args(args);
