@@ -71,6 +71,8 @@ pub fn builder() -> Builder<Wry> {
             viewer::source_open,
             viewer::source_units,
             viewer::source_place,
+            viewer::source_sheets,
+            viewer::source_cells,
             viewer::source_open_original,
         ])
         .events(collect_events![dto::Invalidated, dto::DropHover, dto::Imported])

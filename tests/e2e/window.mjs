@@ -9,6 +9,7 @@ import { Builder, By, Capabilities, until } from "selenium-webdriver";
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "../..");
+export const fixture = (path) => join(root, "fixtures", path);
 const shots = join(here, "screenshots");
 
 export function program() {

@@ -8,6 +8,7 @@ mod convert;
 mod library;
 mod locator;
 mod settings;
+mod sheet;
 mod source;
 
 pub use answer::*;
@@ -15,6 +16,7 @@ pub use convert::{Withdrawn, answer_event};
 pub use library::*;
 pub use locator::*;
 pub use settings::*;
+pub use sheet::*;
 pub use source::*;
 
 use std::collections::BTreeMap;

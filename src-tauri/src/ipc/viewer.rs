@@ -1,12 +1,10 @@
 //! Searching passages and opening sources at their place.
 
 use tauri::{AppHandle, Manager};
-use zhiku_core::{
-    BudgetLimits, DocumentKind, Locator as CoreLocator, RunContext, SearchMode, SearchQuery, VersionNumber,
-};
+use zhiku_core::{BudgetLimits, DocumentKind, RunContext, SearchMode, SearchQuery, VersionNumber};
 use zhiku_engine::SearchFilter;
 
-use super::dto::{Locator, SearchResult, Source, SourceUnit};
+use super::dto::{Locator, SearchResult, Sheet, SheetCells, Source, SourceUnit};
 use super::error::IpcError;
 use super::{blocking, id};
 use crate::app::App;
@@ -75,7 +73,7 @@ pub(super) async fn source_units(
 }
 
 /// Where some characters of a unit stand: on a page or picture with the boxes that cover exactly them, in a recording with
-/// the time at which they are said.
+/// the time at which they are said, in a sheet with their cells.
 #[tauri::command]
 #[specta::specta]
 pub(super) async fn source_place(
@@ -85,16 +83,31 @@ pub(super) async fn source_place(
     char_end: u32,
 ) -> Result<Locator, IpcError> {
     blocking(&app, move |session| {
-        let place = session.place(id(&unit_id, "source")?, char_start, char_end)?;
-        Ok(match place.locator {
-            CoreLocator::Page { page_index, page_label, .. } => {
-                CoreLocator::Page { page_index, page_label, boxes: place.boxes }.into()
-            }
-            CoreLocator::Region { .. } => CoreLocator::Region { boxes: place.boxes }.into(),
-            other => other.into(),
-        })
+        Ok(session.place(id(&unit_id, "source")?, char_start, char_end)?.locator.into())
     })
     .await
+}
+
+/// The sheets of a spreadsheet; none when it can only be shown as text.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_sheets(
+    app: AppHandle,
+    document: String,
+    version: u32,
+) -> Result<Vec<Sheet>, IpcError> {
+    blocking(&app, move |session| {
+        let sheets = session.sheets(id(&document, "document")?, VersionNumber(version))?;
+        Ok(sheets.into_iter().map(Into::into).collect())
+    })
+    .await
+}
+
+/// The cells of one stretch of a sheet.
+#[tauri::command]
+#[specta::specta]
+pub(super) async fn source_cells(app: AppHandle, unit_id: String) -> Result<SheetCells, IpcError> {
+    blocking(&app, move |session| Ok(session.sheet_cells(id(&unit_id, "source")?)?.into())).await
 }
 
 /// Opens the original in the program that the system has for it.

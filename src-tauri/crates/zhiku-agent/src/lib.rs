@@ -11,8 +11,8 @@ mod facts;
 mod text;
 
 pub use answer::{
-    AnswerDeps, AnswerQuestion, Ending, EventLog, LogError, PROMPT_VERSION, Retrieved, SourceError, Sources,
-    Turn, Writer, answer_question, is_complete, replay,
+    AnswerDeps, AnswerQuestion, Cited, Ending, EventLog, LogError, PROMPT_VERSION, Retrieved, SourceError,
+    Sources, Turn, Writer, answer_question, is_complete, replay,
 };
 pub use extractive::{Extract, ExtractInput, SubQuery, extract};
 pub use text::terms::{TermWeights, question_terms};

@@ -5,6 +5,7 @@
 //! Start reading at [`locator`] and [`evidence`]: they say what "cited to the exact place" means.
 
 pub mod answer;
+pub mod cells;
 pub mod chunk;
 pub mod document;
 pub mod error;
@@ -24,6 +25,7 @@ pub use answer::{
     Answer, AnswerEvent, AnswerStatus, Citation, Claim, Confidence, ExitReason, Gap, NodeRecord, Route,
     Stage, Support, Usage,
 };
+pub use cells::{CellPlace, CellRange};
 pub use chunk::{Chunk, ChunkKind, ChunkSpan};
 pub use document::{
     AclEffect, DocumentKind, DocumentState, DocumentVisibility, Failure, JobStage, Role, Searchable, UtcMs,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cells::CellRange;
 use crate::evidence::{Process, Trust};
 use crate::locator::{BBox, Locator};
 
@@ -47,7 +48,7 @@ pub struct ParsedUnit {
     pub trust: Trust,
     /// Headings above the unit's first line, outermost first (PDF: from the outline).
     pub heading_path: Vec<String>,
-    /// Where each line stands on the page or picture; only for those.
+    /// Where each line stands on the page or picture, or each cell in its sheet; only for those.
     pub layout: Option<UnitLayout>,
     /// How sure recognition was, 0 to 1; `None` where nothing had to be recognised.
     #[serde(default)]
@@ -74,16 +75,26 @@ pub fn time_of(timing: &[TimedText], start: u32, end: u32) -> Option<(u64, u64)>
 }
 
 impl ParsedUnit {
+    /// The place of the characters `start..end` of its text.
+    pub fn place_of(&self, start: u32, end: u32) -> Locator {
+        self.locator.narrowed(self.layout.as_ref(), &self.timing, start, end)
+    }
+
     /// Whether its words are still to be recognised: a scanned page or picture whose parser found no text to trust.
     pub fn awaits_recognition(&self) -> bool {
         self.process == Process::Ocr && self.text.is_empty()
     }
 }
 
-/// The place of every character of a page, or of a picture in pixels. Persisted (postcard): changes need a migration.
+/// The place of every character of a page, of a picture in pixels, or of a sheet in cells. Persisted (postcard): changes need
+/// a migration.
+///
+/// In a sheet each cell is a line without `xs`, in a box of columns and rows counted from 0 (`B3` is `[1, 2, 2, 3]`). A
+/// header that is repeated from above has no place. A line without characters tells of merged cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UnitLayout {
-    /// Width and height of the unrotated crop box in points, or of the picture in pixels.
+    /// Width and height of the unrotated crop box in points, of the picture in pixels, or of the unit's sheet up to here in
+    /// columns and rows.
     pub page_size: [f32; 2],
     pub lines: Vec<LayoutLine>,
 }
@@ -111,6 +122,18 @@ impl UnitLayout {
 }
 
 impl LayoutLine {
+    /// A cell of a sheet, or merged cells where no character is meant.
+    pub fn cells(char_start: u32, char_end: u32, range: CellRange) -> Self {
+        let (first, last) = (range.first, range.last);
+        let sides = [first.column, first.row, last.column + 1, last.row + 1];
+        Self { char_start, char_end, bbox: BBox(sides.map(|side| side as f32)), xs: Vec::new() }
+    }
+
+    /// The cells of a line of a sheet; `None` for a box that can be none.
+    pub fn cell_range(&self) -> Option<CellRange> {
+        self.bbox.cells()
+    }
+
     fn part(&self, start: u32, end: u32) -> BBox {
         let n_chars = (self.char_end - self.char_start) as usize;
         if self.xs.len() != n_chars + 1 {

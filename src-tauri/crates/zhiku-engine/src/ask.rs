@@ -9,12 +9,12 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use zhiku_agent::{
-    AnswerDeps, AnswerQuestion, EventLog, LogError, Retrieved, SourceError, Sources, SubQuery, Turn, Writer,
-    answer_question,
+    AnswerDeps, AnswerQuestion, Cited, EventLog, LogError, Retrieved, SourceError, Sources, SubQuery, Turn,
+    Writer, answer_question,
 };
 use zhiku_core::{
-    AnswerEvent, BudgetLimits, ConversationId, DocumentId, RunContext, RunId, SearchMode, SearchQuery,
-    SearchResponse, Stage,
+    AnswerEvent, BudgetLimits, ConversationId, DocumentId, Locator, RunContext, RunId, SearchMode,
+    SearchQuery, SearchResponse, Stage,
 };
 use zhiku_retrieval::{Question, Retriever};
 use zhiku_vault::{Scope, SearchFilter, Vault, VaultError};
@@ -240,6 +240,14 @@ impl Sources for ScopedSources {
 
     fn term_weights(&self, terms: &[String]) -> Vec<f32> {
         self.vault.term_weights(terms).unwrap_or_default()
+    }
+
+    fn places(&self, cited: &[Cited]) -> Vec<Option<Locator>> {
+        let place = |cited: &Cited| {
+            let unit = self.vault.unit(&self.scope, cited.unit_id).ok().flatten()?;
+            Some(unit.place_of(cited.char_start, cited.char_end))
+        };
+        cited.iter().map(place).collect()
     }
 }
 

@@ -17,6 +17,7 @@ mod queue;
 mod recognize;
 mod runs;
 mod session;
+mod sheets;
 mod viewer;
 mod watch;
 
@@ -32,6 +33,7 @@ pub use providers::{KeyState, ProviderStatus};
 pub use recognize::{Transcript, TranscriptSegment};
 pub use runs::ConversationTurn;
 pub use session::Session;
+pub use sheets::{Sheet, SheetCell, SheetCells, SheetStretch};
 pub use tokio_util::sync::CancellationToken;
 pub use viewer::{CitedPlace, SourceUnit, SourceView};
 pub use zhiku_ingest::governor::GovernorSettings;

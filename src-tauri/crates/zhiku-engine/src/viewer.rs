@@ -1,8 +1,7 @@
 //! Opening a source at its place. Every call checks the scope again; nothing here carries a path.
 
 use zhiku_core::{
-    BBox, DocumentId, DocumentKind, Locator, ParseWarning, Process, RunId, TimedText, Trust, UnitId,
-    VersionNumber, time_of,
+    DocumentId, DocumentKind, Locator, ParseWarning, Process, RunId, TimedText, Trust, UnitId, VersionNumber,
 };
 use zhiku_vault::{ObjectFile, ObjectState, UnitRow};
 
@@ -36,15 +35,13 @@ pub struct SourceUnit {
     pub timing: Vec<TimedText>,
 }
 
-/// Where a citation points, with the rectangles that cover its quote.
+/// Where a citation points: its locator is that of exactly the quote.
 #[derive(Clone, Debug)]
 pub struct CitedPlace {
     pub document: DocumentId,
     pub version: VersionNumber,
     pub unit_id: UnitId,
     pub locator: Locator,
-    /// In page coordinates; empty for sources without pages.
-    pub boxes: Vec<BBox>,
     pub char_start: u32,
     pub char_end: u32,
     pub quote: String,
@@ -81,18 +78,13 @@ impl Session {
     pub fn place(&self, unit: UnitId, char_start: u32, char_end: u32) -> Result<CitedPlace> {
         let unit =
             self.vault().unit(&self.scope()?, unit)?.ok_or_else(|| EngineError::not_found("source"))?;
-        let boxes = unit.layout.as_ref().map(|layout| layout.boxes(char_start, char_end)).unwrap_or_default();
-        let locator = match (unit.locator, time_of(&unit.timing, char_start, char_end)) {
-            (Locator::Time { .. }, Some((start_ms, end_ms))) => Locator::Time { start_ms, end_ms },
-            (locator, _) => locator,
-        };
+        let locator = unit.place_of(char_start, char_end);
         let (from, to) = (char_start as usize, char_end.saturating_sub(char_start) as usize);
         Ok(CitedPlace {
             document: unit.document_id,
             version: unit.version,
             unit_id: unit.unit_id,
             locator,
-            boxes,
             char_start,
             char_end,
             quote: unit.text.chars().skip(from).take(to).collect(),

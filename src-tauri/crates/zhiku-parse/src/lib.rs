@@ -17,6 +17,6 @@ pub mod worker;
 pub use chunker::{CHUNKER_VERSION, ChunkDraft, ChunkInput, ChunkOptions, chunk};
 pub use detect::detect;
 pub use error::{Library, ParseError};
-pub use formats::formats;
+pub use formats::{formats, is_hidden_sheet};
 pub use parser::{ChildFile, DocumentParser, ParsedDocument, ParsedSummary, Source, UnitSink};
 pub use picture::{PictureFrame, SourcePicture};

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use zhiku_core::sentences::{LineShape, char_slice, line_shape};
-use zhiku_core::{BBox, Evidence, EvidenceId, Locator, Modality, UnitId, UnitKind, time_of};
+use zhiku_core::{Evidence, EvidenceId, Modality, UnitId, UnitKind};
 use zhiku_vault::lexical::analyze;
 use zhiku_vault::{Scope, UnitRow, Vault, VaultError};
 
@@ -188,7 +188,7 @@ fn evidence(n: usize, ranked: &Ranked, unit: &UnitRow, (start, end): (usize, usi
         char_end: end as u32,
         modality: modality(unit.kind),
         media_ref: None,
-        locator: part_locator(unit, start as u32, end as u32),
+        locator: unit.place_of(start as u32, end as u32),
         process: unit.process,
         confidence: unit.confidence,
         trust: unit.trust,
@@ -202,35 +202,6 @@ fn modality(kind: UnitKind) -> Modality {
         UnitKind::AudioSpan => Modality::Audio,
         UnitKind::VideoSpan => Modality::Video,
         UnitKind::Page | UnitKind::Section | UnitKind::Slide | UnitKind::SheetRange => Modality::Document,
-    }
-}
-
-/// The unit's locator narrowed to a part of its text.
-fn part_locator(unit: &UnitRow, start: u32, end: u32) -> Locator {
-    match &unit.locator {
-        Locator::Page { page_index, page_label, boxes } => {
-            let own: Option<Vec<BBox>> = unit.layout.as_ref().map(|layout| layout.boxes(start, end));
-            Locator::Page {
-                page_index: *page_index,
-                page_label: page_label.clone(),
-                boxes: own.unwrap_or_else(|| boxes.clone()),
-            }
-        }
-        Locator::Section { heading_path, .. } => {
-            Locator::Section { heading_path: heading_path.clone(), char_start: start, char_end: end }
-        }
-        Locator::Chars { char_start, .. } => {
-            Locator::Chars { char_start: char_start + start, char_end: char_start + end }
-        }
-        Locator::Region { boxes } => {
-            let own = unit.layout.as_ref().map(|layout| layout.boxes(start, end));
-            Locator::Region { boxes: own.unwrap_or_else(|| boxes.clone()) }
-        }
-        Locator::Time { start_ms, end_ms } => {
-            let (start_ms, end_ms) = time_of(&unit.timing, start, end).unwrap_or((*start_ms, *end_ms));
-            Locator::Time { start_ms, end_ms }
-        }
-        whole => whole.clone(),
     }
 }
 

@@ -19,6 +19,8 @@ import type {
   ProviderRow,
   ProviderTest,
   SearchResult,
+  Sheet,
+  SheetCells,
   Source,
   SourceUnit,
   StorageRow,
@@ -66,6 +68,9 @@ export interface Api {
   sourceUnits(document: string, version: number): Promise<SourceUnit[]>;
   /** Where some characters of a unit stand, with the boxes that cover exactly them. */
   sourcePlace(unitId: string, charStart: number, charEnd: number): Promise<Locator>;
+  /** The sheets of a spreadsheet; none when it can only be shown as text. */
+  sourceSheets(document: string, version: number): Promise<Sheet[]>;
+  sourceCells(unitId: string): Promise<SheetCells>;
   sourceOpenOriginal(document: string, version: number): Promise<void>;
   /** The original's bytes `from..to` (end exclusive), after a check of what this person may see. */
   sourceBytes(mediaRef: string, from: number, to: number): Promise<Uint8Array>;

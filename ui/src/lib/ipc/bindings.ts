@@ -64,9 +64,13 @@ export const commands = {
 	sourceUnits: (document: string, version: number) => __TAURI_INVOKE<SourceUnit[]>("source_units", { document, version }),
 	/**
 	 *  Where some characters of a unit stand: on a page or picture with the boxes that cover exactly them, in a recording with
-	 *  the time at which they are said.
+	 *  the time at which they are said, in a sheet with their cells.
 	 */
 	sourcePlace: (unitId: string, charStart: number, charEnd: number) => __TAURI_INVOKE<Locator>("source_place", { unitId, charStart, charEnd }),
+	/**  The sheets of a spreadsheet; none when it can only be shown as text. */
+	sourceSheets: (document: string, version: number) => __TAURI_INVOKE<Sheet[]>("source_sheets", { document, version }),
+	/**  The cells of one stretch of a sheet. */
+	sourceCells: (unitId: string) => __TAURI_INVOKE<SheetCells>("source_cells", { unitId }),
 	/**  Opens the original in the program that the system has for it. */
 	sourceOpenOriginal: (document: string, version: number) => __TAURI_INVOKE<null>("source_open_original", { document, version }),
 };
@@ -121,6 +125,14 @@ export type AskRequest = {
 export type AskTicket = {
 	conversation_id: string,
 	run_id: string,
+};
+
+/**  A rectangle of cells, corners included, counted from 0. */
+export type CellArea = {
+	first_row: number,
+	first_column: number,
+	last_row: number,
+	last_column: number,
 };
 
 /**  `[n]` in an answer and the place it opens. */
@@ -366,6 +378,35 @@ export type SearchResult = {
 
 /**  How a published version can be found. */
 export type Searchable = "lexical" | "hybrid";
+
+/**  One sheet and the stretches of rows that can be read on their own. */
+export type Sheet = {
+	/**  Empty for a table that is a file of its own. */
+	name: string,
+	/**  Whether those who open the file do not see it. */
+	hidden: boolean,
+	stretches: SheetStretch[],
+};
+
+export type SheetCell = {
+	row: number,
+	column: number,
+	text: string,
+	/**  What reviewers wrote at it. */
+	notes: string[],
+};
+
+/**  What stands in the cells of one stretch. */
+export type SheetCells = {
+	cells: SheetCell[],
+	merged: CellArea[],
+};
+
+export type SheetStretch = {
+	unit_id: string,
+	trust: Trust,
+	area: CellArea,
+};
 
 /**  Which text of a slide is meant. */
 export type SlidePart = "body" | "notes";

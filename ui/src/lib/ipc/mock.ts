@@ -249,6 +249,8 @@ export function mockApi(options: Partial<MockOptions> = {}): Api {
       { unit_id: "unit-0", locator: cite(1, quote).locator, text: sampleText, heading_path: [], trust: "normal", process: "text", timing: [] },
     ],
     sourcePlace: async () => (pdf === null ? cite(1, quote).locator : { kind: "page", page_index: 0, page_label: "1", boxes }),
+    sourceSheets: async () => [],
+    sourceCells: async () => ({ cells: [], merged: [] }),
     sourceOpenOriginal: async () => undefined,
     // A copy: PDF.js gives the bytes away to its worker.
     sourceBytes: async (_, from, to) => ((await file) ?? new Uint8Array()).slice(from, to),

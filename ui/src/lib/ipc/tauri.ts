@@ -60,6 +60,8 @@ export const tauriApi: Api = {
   sourceOpen: (document, version) => call(commands.sourceOpen(document, version)),
   sourceUnits: (document, version) => call(commands.sourceUnits(document, version)),
   sourcePlace: (unitId, charStart, charEnd) => call(commands.sourcePlace(unitId, charStart, charEnd)),
+  sourceSheets: (document, version) => call(commands.sourceSheets(document, version)),
+  sourceCells: (unitId) => call(commands.sourceCells(unitId)),
   sourceOpenOriginal: (document, version) => nothing(commands.sourceOpenOriginal(document, version)),
   async sourceBytes(mediaRef, from, to) {
     const response = await fetch(convertFileSrc(mediaRef, "vault"), { headers: { Range: `bytes=${from}-${to - 1}` } });

@@ -14,7 +14,7 @@ export function placeText(locator: Locator, m: Messages, number: (n: number) => 
     case "slide":
       return locator.part === "notes" ? m.source.slide_notes(number(locator.index + 1)) : m.source.slide(number(locator.index + 1));
     case "cells":
-      return `${locator.sheet} ${locator.range}`;
+      return locator.sheet === "" ? m.source.cells(locator.range) : `${locator.sheet} › ${locator.range}`;
     case "time":
       return clock(locator.start_ms);
     case "region":

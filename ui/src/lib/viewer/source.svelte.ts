@@ -1,6 +1,6 @@
 /** The opened source: which place of which version, and the citations around it. */
 import { api } from "../ipc/api";
-import type { Citation, Locator, Source, SourceUnit } from "../ipc/bindings";
+import type { Citation, DocumentKind, Locator, Sheet, Source, SourceUnit } from "../ipc/bindings";
 import { problemOf, type Problem } from "../ipc/errors";
 import { layout } from "../window/layout.svelte";
 
@@ -18,10 +18,14 @@ export interface Place {
   words: string | null;
 }
 
+const sheetKinds: readonly DocumentKind[] = ["csv", "xlsx", "xls", "ods"];
+
 class SourceView {
   place: Place | null = $state.raw(null);
   source: Source | null = $state.raw(null);
   units: SourceUnit[] = $state.raw([]);
+  /** Of a spreadsheet, in place of its units. */
+  sheets: Sheet[] = $state.raw([]);
   status: "empty" | "loading" | "ready" | "gone" | "error" = $state("empty");
   problem: Problem | null = $state(null);
   citations: Citation[] = $state.raw([]);
@@ -94,9 +98,11 @@ class SourceView {
         return;
       }
       const source = await api().sourceOpen(place.document, place.version);
-      const units = source.kind === "pdf" ? [] : await api().sourceUnits(place.document, place.version);
+      const sheets = sheetKinds.includes(source.kind) ? await api().sourceSheets(place.document, place.version) : [];
+      const units = source.kind === "pdf" || sheets.length > 0 ? [] : await api().sourceUnits(place.document, place.version);
       if (request !== this.#request) return;
       this.source = source;
+      this.sheets = sheets;
       this.units = units;
       this.status = "ready";
       this.opened += 1;
@@ -121,6 +127,7 @@ class SourceView {
       if (problem.code !== "not_found") return;
       this.source = null;
       this.units = [];
+      this.sheets = [];
       this.status = "gone";
     }
   }
@@ -130,11 +137,10 @@ class SourceView {
   }
 }
 
-/** The place read again: it may be gone, and it has the boxes or the time of exactly the quoted words. */
+/** The place read again: it may be gone, and it has the boxes, the time or the cells of exactly the quoted words. */
 async function placeNow(place: Place): Promise<Locator | null> {
   if (place.unit_id === null || place.char_end <= place.char_start) return place.locator;
-  const now = await api().sourcePlace(place.unit_id, place.char_start, place.char_end);
-  return now.kind === "page" || now.kind === "region" || now.kind === "time" ? now : place.locator;
+  return api().sourcePlace(place.unit_id, place.char_start, place.char_end);
 }
 
 export const sourceView = new SourceView();

@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use zhiku_core::{DocumentId, ErrorCode, EvidenceSet, ExitReason, Gap, NodeRecord, RunContext, Stage};
+use zhiku_core::{
+    DocumentId, ErrorCode, EvidenceSet, ExitReason, Gap, Locator, NodeRecord, RunContext, Stage, UnitId,
+};
 
 use crate::extractive::SubQuery;
 
@@ -15,6 +17,14 @@ pub struct Retrieved {
     pub gaps: Vec<Gap>,
     pub exit_reason: ExitReason,
     pub node_trace: Vec<NodeRecord>,
+}
+
+/// A stretch of a unit's text that an answer quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cited {
+    pub unit_id: UnitId,
+    pub char_start: u32,
+    pub char_end: u32,
 }
 
 /// Retrieval or the vault could not do its work.
@@ -42,4 +52,7 @@ pub trait Sources: Send + Sync + 'static {
 
     /// How much each term tells in this vault; as many values as terms, or none when unknown.
     fn term_weights(&self, terms: &[String]) -> Vec<f32>;
+
+    /// Where exactly each of these stands, in their order; `None`, or none at all, where that is not known.
+    fn places(&self, cited: &[Cited]) -> Vec<Option<Locator>>;
 }

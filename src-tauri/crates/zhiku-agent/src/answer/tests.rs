@@ -1,14 +1,18 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use zhiku_core::model::{ChatRole, StopReason};
-use zhiku_core::{BudgetLimits, Evidence, EvidenceId, Support};
+use zhiku_core::{
+    AnswerStatus, BudgetLimits, Confidence, DocumentId, Evidence, EvidenceId, ExitReason, Gap, Locator,
+    Reason, Stage, Support, Usage,
+};
 use zhiku_testkit::{ScriptStep, ScriptedModel, evidence, evidence_set};
 
 use super::*;
+use crate::extractive::SubQuery;
 
 const HOTEL: &str = "The hotel limit in Zurich is CHF 220 per night.";
 const CLAIMS: &str = "Expense claims must be filed within 30 days of the return.";
@@ -55,6 +59,14 @@ impl Sources for FixedSources {
 
     fn term_weights(&self, terms: &[String]) -> Vec<f32> {
         vec![1.0; terms.len()]
+    }
+
+    /// Each character is said in a second of its own.
+    fn places(&self, cited: &[Cited]) -> Vec<Option<Locator>> {
+        let time = |n: u32| u64::from(n) * 1_000;
+        let place =
+            |cited: &Cited| Locator::Time { start_ms: time(cited.char_start), end_ms: time(cited.char_end) };
+        cited.iter().map(|cited| Some(place(cited))).collect()
     }
 }
 
@@ -212,6 +224,16 @@ async fn a_model_answer_cites_the_sentences_it_rests_on() {
     assert_eq!(answer.citations[0].quote, HOTEL);
     assert_eq!(answer.usage, Usage { model_calls: 1, input_tokens: 100, output_tokens: 20 });
     assert!(answer.claims.iter().all(|claim| claim.support == Support::Supported), "{:?}", answer.claims);
+}
+
+#[tokio::test]
+async fn a_citation_stands_where_its_quote_does_and_not_where_the_whole_evidence_does() {
+    let text = "Breakfast is included. The hotel limit in Zurich is CHF 220 per night. Taxis are not paid.";
+    let stage = Setting::new(&[("What is the hotel limit in Zurich?", evidence(1, "Talk", text))]);
+    let (ending, _) = stage.ask("What is the hotel limit in Zurich?", Writer::Extractive).await;
+    let citation = &answer(ending).citations[0];
+    assert_eq!(citation.quote, HOTEL);
+    assert_eq!(citation.locator, Locator::Time { start_ms: 23_000, end_ms: 70_000 });
 }
 
 #[tokio::test]

@@ -26,6 +26,10 @@ impl Zhiku {
         self.profile = Some(profile.to_owned());
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zhiku"));
         command.arg("--json").arg("--home").arg(self.home.path());

@@ -74,10 +74,32 @@ fn a_video_is_cited_with_its_time() {
     assert_eq!(hit["locator"]["kind"], "time", "{hit}");
     let (answer, _) = zhiku.lines(&["ask", "售后流程分为几步？"]);
     let citation = &answer[0]["citations"][0];
-    // The evidence's stretch; the window asks for the place of the quoted words and gets their own second.
     let at = |name: &str| citation["locator"][name].as_u64().expect("milliseconds");
-    assert!(at("start_ms") <= 4_000 && at("end_ms") >= 5_500, "{answer:?}");
+    assert_eq!((at("start_ms"), at("end_ms")), (4_000, 5_500), "{answer:?}");
     assert_eq!(citation["quote"], "售后流程分为四步");
+}
+
+#[test]
+fn a_row_of_a_sheet_is_cited_by_its_cells() {
+    if !have_models("questions to sheets") {
+        return;
+    }
+    let zhiku = Zhiku::new();
+    let stock = in_root("fixtures/documents/xlsx/stock.xlsx");
+    let suppliers = in_root("fixtures/stories/renovation/材料与供应商表.csv");
+    let (lines, code) = zhiku.lines(&["import", text(&stock), text(&suppliers)]);
+    assert_eq!(code, Some(0), "{lines:?}");
+    for (question, words, sheet, range) in [
+        ("西仓的防水涂料有多少库存？", "45.5", "库存", "B7:G7"),
+        ("FS-101 防水涂料的供应商是谁？", "青禾建材有限公司", "", "A2:E2"),
+    ] {
+        let answer = zhiku.json(&["ask", question]);
+        let citations = answer["citations"].as_array().expect("citations");
+        let own = |citation: &&Value| citation["quote"].as_str().is_some_and(|quote| quote.contains(words));
+        let citation = citations.iter().find(own).unwrap_or_else(|| panic!("{answer}"));
+        let place = serde_json::json!({ "kind": "cells", "sheet": sheet, "range": range });
+        assert_eq!(citation["locator"], place, "{answer}");
+    }
 }
 
 #[test]

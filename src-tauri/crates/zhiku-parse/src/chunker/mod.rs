@@ -8,7 +8,7 @@
 mod header;
 mod pieces;
 
-use zhiku_core::{ChunkKind, ChunkSpan, Locator, ParsedUnit, UnitId, time_of};
+use zhiku_core::{ChunkKind, ChunkSpan, Locator, ParsedUnit, UnitId};
 
 use header::HeaderWriter;
 use pieces::{Piece, PieceKind, UnitText, halves, make_pieces};
@@ -248,7 +248,7 @@ impl Packer<'_> {
             kind,
             header,
             spans: vec![ChunkSpan { unit_id: self.input.unit_id, char_start, char_end }],
-            locator: locate(self.input.unit, char_start, char_end),
+            locator: self.input.unit.place_of(char_start, char_end),
             n_tokens: n_tokens as u32,
             text,
         });
@@ -270,40 +270,6 @@ fn chunk_kind(pieces: &[&Piece]) -> ChunkKind {
         PieceKind::TableRow if uniform => ChunkKind::Table,
         PieceKind::ListItem if uniform => ChunkKind::List,
         _ => ChunkKind::Text,
-    }
-}
-
-/// The place of `char_start..char_end` of a unit's text.
-fn locate(unit: &ParsedUnit, char_start: u32, char_end: u32) -> Locator {
-    match &unit.locator {
-        Locator::Page { page_index, page_label, boxes } => Locator::Page {
-            page_index: *page_index,
-            page_label: page_label.clone(),
-            boxes: unit
-                .layout
-                .as_ref()
-                .map_or_else(|| boxes.clone(), |layout| layout.boxes(char_start, char_end)),
-        },
-        Locator::Section { heading_path, char_start: base, .. } => Locator::Section {
-            heading_path: heading_path.clone(),
-            char_start: base + char_start,
-            char_end: base + char_end,
-        },
-        Locator::Chars { char_start: base, .. } => {
-            Locator::Chars { char_start: base + char_start, char_end: base + char_end }
-        }
-        Locator::Region { boxes } => Locator::Region {
-            boxes: unit
-                .layout
-                .as_ref()
-                .map_or_else(|| boxes.clone(), |layout| layout.boxes(char_start, char_end)),
-        },
-        Locator::Time { start_ms, end_ms } => {
-            let (start_ms, end_ms) =
-                time_of(&unit.timing, char_start, char_end).unwrap_or((*start_ms, *end_ms));
-            Locator::Time { start_ms, end_ms }
-        }
-        other => other.clone(),
     }
 }
 

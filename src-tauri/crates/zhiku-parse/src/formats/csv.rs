@@ -1,20 +1,18 @@
 //! Tables as text files: comma, semicolon, tab or pipe between the fields, quotes, any encoding, rows of any length.
 //!
-//! A unit is a block of rows, rendered as a table that repeats the header. What a reader sees of the file is these tables one
-//! below the other, and a locator counts characters there: quotes, commas and padding differ from the file's own.
+//! They are sheets without a name: a field has the place that a spreadsheet program would show it at, an empty line is an
+//! empty row, and a line that only names the delimiter is none.
 
-use zhiku_core::{DocumentKind, Locator, ParsedUnit, Process, Trust, UnitKind};
+use zhiku_core::{DocumentKind, Locator, ParsedUnit};
 
-use super::table::{MAX_COLUMNS, render_parts};
-use super::whole::{Whole, decode_source, no_such_place, slice_chars, warning};
+use super::sheet::units::{SheetUnits, Visibility};
+use super::table::MAX_COLUMNS;
+use super::whole::{Whole, decode_source, no_such_place, warning};
 use crate::detect::extension;
 use crate::encoding::looks_like_text;
 use crate::error::ParseError;
 use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
 
-const MAX_UNIT_CHARS: usize = 6_000;
-/// Between two units in the text that locators count in.
-const BETWEEN_UNITS: &str = "\n\n";
 const DELIMITERS: [char; 4] = [',', '\t', ';', '|'];
 
 pub(super) struct Csv;
@@ -30,59 +28,50 @@ impl DocumentParser for Csv {
 
     fn parse(&self, source: &Source<'_>, sink: &mut dyn UnitSink) -> Result<ParsedSummary, ParseError> {
         let (decoded, lossy) = decode_source(source, None)?;
-        let (units, n_long) = units(&decoded.text);
+        let (units, n_cut) = units(&decoded.text)?;
         let mut warnings: Vec<_> = lossy.into_iter().collect();
-        if n_long > 0 {
-            let message = format!("{n_long} rows have more than {MAX_COLUMNS} columns and were cut");
+        if n_cut > 0 {
+            let message = format!("{n_cut} cells stand beyond {MAX_COLUMNS} columns and were left out");
             warnings.push(warning("columns_cut", message));
         }
         Whole { units, warnings }.send(DocumentKind::Csv, sink)
     }
 
     fn read_at(&self, source: &Source<'_>, locator: &Locator) -> Result<String, ParseError> {
-        let Locator::Chars { char_start, char_end } = locator else {
-            return Err(no_such_place(source, locator));
-        };
         let (decoded, _) = decode_source(source, None)?;
-        let table =
-            units(&decoded.text).0.into_iter().map(|unit| unit.text).collect::<Vec<_>>().join(BETWEEN_UNITS);
-        slice_chars(&table, *char_start, *char_end)
-            .map(str::to_owned)
-            .ok_or_else(|| no_such_place(source, locator))
+        let found = units(&decoded.text)?.0.into_iter().find(|unit| unit.locator == *locator);
+        found.map(|unit| unit.text).ok_or_else(|| no_such_place(source, locator))
     }
 }
 
 /// The fields of a row.
 type Row = Vec<String>;
 
-/// The units, and how many rows had to be cut.
-fn units(text: &str) -> (Vec<ParsedUnit>, usize) {
-    let rows = rows(text, delimiter(text));
-    let mut units: Vec<ParsedUnit> = Vec::new();
-    let mut start = 0;
-    for part in render_parts(&rows, MAX_UNIT_CHARS) {
-        let end = start + part.chars().count();
-        units.push(unit(start, end, part));
-        start = end + BETWEEN_UNITS.len();
+/// The units, and how many cells had to be left out.
+fn units(text: &str) -> Result<(Vec<ParsedUnit>, usize), ParseError> {
+    let mut found = Vec::new();
+    let mut emit = |unit| {
+        found.push(unit);
+        Ok(())
+    };
+    let mut sheet = SheetUnits::new("", Visibility::Shown, &mut emit);
+    let mut rows = rows(text, delimiter(text));
+    if rows.len() > 3 && rows.iter().skip(1).step_by(2).all(|row| is_blank(row)) {
+        // Line ends written twice, as some programs do: these rows are none.
+        rows.retain(|row| !is_blank(row));
     }
-    (units, rows.iter().filter(|row| row.len() > MAX_COLUMNS).count())
+    for (row, cells) in (0..).zip(rows) {
+        sheet.row(row, (0..).zip(cells).collect())?;
+    }
+    let n_cut = sheet.finish()?;
+    Ok((found, n_cut))
 }
 
-fn unit(start: usize, end: usize, text: String) -> ParsedUnit {
-    ParsedUnit {
-        kind: UnitKind::Section,
-        locator: Locator::Chars { char_start: start as u32, char_end: end as u32 },
-        text,
-        process: Process::Text,
-        trust: Trust::Normal,
-        heading_path: Vec::new(),
-        layout: None,
-        confidence: None,
-        timing: Vec::new(),
-    }
+fn is_blank(row: &Row) -> bool {
+    row.iter().all(|cell| cell.trim().is_empty())
 }
 
-/// Rows that hold anything. A quote opens a quoted field only at the field's beginning; one that never closes is an
+/// All rows, empty ones too. A quote opens a quoted field only at the field's beginning; one that never closes is an
 /// ordinary character, or the rest of the file would become one cell.
 fn rows(text: &str, delimiter: char) -> Vec<Row> {
     let chars: Vec<char> = text.chars().collect();
@@ -91,7 +80,7 @@ fn rows(text: &str, delimiter: char) -> Vec<Row> {
     while at < chars.len() {
         let (row, next) = row(&chars, at, delimiter);
         let is_directive = rows.is_empty() && row.concat().starts_with("sep=");
-        if !is_directive && row.iter().any(|cell| !cell.trim().is_empty()) {
+        if !is_directive {
             rows.push(row);
         }
         at = next;
@@ -162,11 +151,14 @@ fn delimiter(text: &str) -> char {
     }
     let head: String = text.chars().take(20_000).collect();
     let score = |delimiter: char| {
-        let rows = rows(&head, delimiter);
+        let mut rows = rows(&head, delimiter);
+        rows.retain(|row| !is_blank(row));
         // The sample may end within a row.
-        let rows = if rows.len() > 3 { &rows[..rows.len() - 1] } else { &rows[..] };
+        if rows.len() > 3 {
+            rows.pop();
+        }
         let mut counts = std::collections::BTreeMap::new();
-        for row in rows {
+        for row in &rows {
             *counts.entry(row.len()).or_insert(0_usize) += 1;
         }
         let (n_columns, n_rows) =
@@ -192,7 +184,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &str) {
-        let (units, _) = units(text);
+        let (units, _) = units(text).expect("read");
         let found: Vec<_> = units.into_iter().map(|unit| unit.text).collect();
         assert_eq!(found.join("\n\n"), expect);
     }
@@ -203,7 +195,7 @@ mod tests {
         check("a;b\n1,5;2,5\n3,5;4\n", "| a | b |\n| --- | --- |\n| 1,5 | 2,5 |\n| 3,5 | 4 |");
         check("a\tb\n\"1\t2\"\t3", "| a | b |\n| --- | --- |\n| 1 2 | 3 |");
         check("sep=|\na|b\n", "| a | b |\n| --- | --- |");
-        check("only\none\n", "| only |\n| --- |\n| one |");
+        check("only\none\n", "only\n\none");
     }
 
     #[test]
@@ -219,10 +211,25 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_line_is_an_empty_row_unless_every_line_end_is_doubled() {
+        let ranges = |text: &str| {
+            let (units, _) = units(text).expect("read");
+            let locators = units.into_iter().map(|unit| unit.locator);
+            let cells = |locator| match locator {
+                Locator::Cells { sheet, range } => format!("{sheet}!{range}"),
+                other => panic!("{other:?}"),
+            };
+            locators.map(cells).collect::<Vec<_>>()
+        };
+        assert_eq!(ranges("sep=;\na;b\n1;2\n\n3;4\n"), ["!A1:B4"]);
+        assert_eq!(ranges("a;b\n\n1;2\n\n3;4\n\n"), ["!A1:B3"]);
+    }
+
+    #[test]
     fn long_tables_become_several_units_that_read_again_as_themselves() {
         let text: String = "材料,供应商\n".to_owned()
             + &(0..2_000).map(|i| format!("材料{i},\"供应商, {i}\"\n")).collect::<Vec<_>>().concat();
-        let (units, _) = units(&text);
+        let (units, _) = units(&text).expect("read");
         assert!(units.len() > 5);
         let source = Source::new(text.as_bytes(), "a.csv");
         for unit in units {

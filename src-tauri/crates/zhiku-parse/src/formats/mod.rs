@@ -48,6 +48,7 @@ pub(crate) use names::safe_name;
 pub(crate) use pdf::library::PDFIUM_VARIABLE;
 pub(crate) use pdf::page_failed;
 pub(crate) use protected::unlock;
+pub use sheet::units::is_hidden_sheet;
 
 /// All formats.
 pub fn formats() -> &'static [&'static dyn DocumentParser] {

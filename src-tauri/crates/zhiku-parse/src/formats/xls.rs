@@ -120,9 +120,11 @@ fn read_sheet(
         first: Place { row: area.start.0, column: area.start.1 },
         last: Place { row: area.end.0, column: area.end.1 },
     });
-    let mut merges = Merges::new(merges.collect());
+    let merges: Vec<Range> = merges.collect();
     let Some((first_row, first_column)) = cells.start() else { return Ok(()) };
     let mut units = SheetUnits::new(&sheet.name, sheet.visibility, emit);
+    units.merged.clone_from(&merges);
+    let mut merges = Merges::new(merges);
     for (row, values) in (first_row..).zip(cells.rows()) {
         let shown = (first_column..).zip(values).map(|(column, value)| (column, shown(value)));
         let mut cells: Row = shown.filter(|(_, text)| !text.trim().is_empty()).collect();

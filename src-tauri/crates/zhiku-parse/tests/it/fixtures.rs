@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
+use zhiku_core::Locator;
 use zhiku_parse::ParsedDocument;
 use zhiku_parse::worker::{ParseLimits, ParseRequest, read_unit};
 
@@ -105,6 +106,15 @@ fn every_line_of_a_layout_is_a_line_of_the_text() {
                         .collect()
                 })
                 .collect();
+            if matches!(unit.locator, Locator::Cells { .. }) {
+                // Rows are lines here and cells have places; a repeated header has none.
+                let whole = |text: &String| unit.text.lines().any(|line| line == text);
+                let in_row = |text: &String| unit.text.contains(&format!("| {text} |"));
+                let placed = from_layout.iter().filter(|text| !text.is_empty());
+                assert!(placed.clone().count() > 0, "{}", path.display());
+                assert!(placed.clone().all(|text| whole(text) || in_row(text)), "{from_layout:?}");
+                continue;
+            }
             let lines: Vec<&str> = unit.text.lines().filter(|line| !line.is_empty()).collect();
             assert_eq!(from_layout, lines, "{}", path.display());
         }

@@ -79,6 +79,13 @@ pub struct UnitRow {
     pub timing: Vec<TimedText>,
 }
 
+impl UnitRow {
+    /// The place of the characters `start..end` of its text.
+    pub fn place_of(&self, start: u32, end: u32) -> Locator {
+        self.locator.narrowed(self.layout.as_ref(), &self.timing, start, end)
+    }
+}
+
 /// What recognition made of a unit that awaited it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recognized {

@@ -29,6 +29,7 @@ pub(super) fn read(body: &Element, styles: &Styles) -> Whole {
         };
         let mut units = SheetUnits::new(&name, visibility, &mut emit);
         let sheet = Sheet::read(table, styles, &mut units);
+        units.merged.clone_from(&sheet.merged);
         let mut merges = Merges::new(sheet.merged);
         let mut taken = Ok(());
         for (row, n_repeats, cells) in sheet.rows {

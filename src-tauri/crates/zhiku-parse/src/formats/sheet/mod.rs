@@ -1,76 +1,10 @@
 //! What spreadsheets have in common once their files are read: cells, ranges, units of rows, numbers as they are shown.
 
 pub(super) mod number_format;
+mod text;
 pub(super) mod units;
 
-/// A cell's place, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub row: u32,
-    pub column: u32,
-}
-
-/// A rectangle of cells, corners included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub first: Place,
-    pub last: Place,
-}
-
-/// No program writes rows or columns beyond these.
-pub(super) const MAX_ROW: u32 = 1_048_575;
-pub(super) const MAX_COLUMN: u32 = 16_383;
-
-impl Place {
-    /// Reads `B3`; dollar signs do not matter.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut column = 0_u32;
-        let mut row = 0_u32;
-        let mut n_letters = 0;
-        for c in text.chars().filter(|c| *c != '$') {
-            match c {
-                'A'..='Z' | 'a'..='z' if row == 0 && n_letters < 3 => {
-                    n_letters += 1;
-                    column = column * 26 + (c.to_ascii_uppercase() as u32 - 'A' as u32 + 1);
-                }
-                '0'..='9' if n_letters > 0 => row = row.checked_mul(10)? + (c as u32 - '0' as u32),
-                _ => return None,
-            }
-        }
-        let place = Self { row: row.checked_sub(1)?, column: column.checked_sub(1)? };
-        (place.row <= MAX_ROW && place.column <= MAX_COLUMN).then_some(place)
-    }
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut letters = Vec::new();
-        let mut rest = self.column + 1;
-        while rest > 0 {
-            letters.push(char::from(b'A' + ((rest - 1) % 26) as u8));
-            rest = (rest - 1) / 26;
-        }
-        write!(f, "{}{}", letters.iter().rev().collect::<String>(), self.row + 1)
-    }
-}
-
-impl Range {
-    /// Reads `A1:D40` or `A1`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let (first, last) = text.split_once(':').unwrap_or((text, text));
-        let (a, b) = (Place::parse(first)?, Place::parse(last)?);
-        Some(Self {
-            first: Place { row: a.row.min(b.row), column: a.column.min(b.column) },
-            last: Place { row: a.row.max(b.row), column: a.column.max(b.column) },
-        })
-    }
-}
-
-impl std::fmt::Display for Range {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.first, self.last)
-    }
-}
+pub(super) use zhiku_core::cells::{CellPlace as Place, CellRange as Range, MAX_COLUMN, MAX_ROW};
 
 /// Merged cells of a sheet, filled while its rows go by from top to bottom.
 #[derive(Default)]
@@ -121,17 +55,6 @@ impl Merges {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_and_ranges_read_as_they_are_written() {
-        for text in ["A1", "Z9", "AA10", "XFD1048576", "BC77"] {
-            assert_eq!(Place::parse(text).map(|place| place.to_string()).as_deref(), Some(text));
-        }
-        for text in ["", "A", "1", "A0", "XFE1", "A1048577", "1A", "A1B", "ÄÖ1"] {
-            assert_eq!(Place::parse(text), None, "{text}");
-        }
-        assert_eq!(Range::parse("$D$9:B3").map(|range| range.to_string()).as_deref(), Some("B3:D9"));
-    }
 
     #[test]
     fn merged_cells_stand_in_every_place_they_cover() {

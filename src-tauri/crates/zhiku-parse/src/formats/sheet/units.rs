@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use zhiku_core::{Locator, ParsedUnit, UnitKind};
 
+use super::text::{SheetText, TableRow};
 use super::{Place, Range};
 use crate::error::ParseError;
 use crate::formats::blocks::tidy_line;
 use crate::formats::render::text_unit;
-use crate::formats::table::{MAX_COLUMNS, render_row, separator};
+use crate::formats::table::MAX_COLUMNS;
 
 const MAX_UNIT_CHARS: usize = 6_000;
 const MAX_UNIT_ROWS: usize = 200;
 /// So many lines of one cell each, and no more, can be the title of the table below them.
 const MAX_TITLES: usize = 4;
-/// Wider tables leave out the columns in which nothing stands.
-const WIDE: usize = 40;
 /// A longer cell is cut: one cell must not be a unit's whole text many times over.
 const MAX_CELL_CHARS: usize = 32_767;
 
@@ -28,12 +27,13 @@ pub(in crate::formats) struct SheetUnits<'a> {
     heading: Vec<String>,
     /// What reviewers wrote, by cell; it stands at the end of the unit with that cell.
     pub notes: BTreeMap<Place, Vec<String>>,
+    /// Merged cells, for those who show the sheet; their text is already in every row.
+    pub merged: Vec<Range>,
     emit: &'a mut dyn FnMut(ParsedUnit) -> Result<(), ParseError>,
     region: Option<Region>,
     last_header: Option<Row>,
-    parts: Vec<String>,
+    text: SheetText,
     covered: Option<Range>,
-    n_chars: usize,
     n_rows: usize,
     pub n_cut_columns: usize,
 }
@@ -56,19 +56,21 @@ impl<'a> SheetUnits<'a> {
         emit: &'a mut dyn FnMut(ParsedUnit) -> Result<(), ParseError>,
     ) -> Self {
         let heading = match is_hidden {
+            // A table that is a file of its own has no name beside the file's.
+            Visibility::Shown if sheet.is_empty() => Vec::new(),
             Visibility::Shown => vec![sheet.to_owned()],
-            Visibility::Hidden => vec![format!("{sheet} (hidden)")],
+            Visibility::Hidden => vec![hidden_heading(sheet)],
         };
         Self {
             sheet,
             heading,
             notes: BTreeMap::new(),
+            merged: Vec::new(),
             emit,
             region: None,
             last_header: None,
-            parts: Vec::new(),
+            text: SheetText::default(),
             covered: None,
-            n_chars: 0,
             n_rows: 0,
             n_cut_columns: 0,
         }
@@ -106,7 +108,7 @@ impl<'a> SheetUnits<'a> {
         }
         region.n_chars += n_chars;
         let (n_chars, n_rows) = (region.n_chars, region.rows.len());
-        if self.n_chars + n_chars > MAX_UNIT_CHARS || self.n_rows + n_rows > MAX_UNIT_ROWS {
+        if self.text.n_chars() + n_chars > MAX_UNIT_CHARS || self.n_rows + n_rows > MAX_UNIT_ROWS {
             self.write_region();
             self.flush()?;
         }
@@ -115,8 +117,8 @@ impl<'a> SheetUnits<'a> {
 
     pub(in crate::formats) fn finish(mut self) -> Result<usize, ParseError> {
         self.end_region()?;
-        let rest: Vec<String> = std::mem::take(&mut self.notes).into_values().flatten().collect();
-        self.parts.extend((!rest.is_empty()).then(|| rest.join("\n")));
+        let rest = std::mem::take(&mut self.notes);
+        self.text.cells(notes_of(&rest));
         self.flush()?;
         Ok(self.n_cut_columns)
     }
@@ -126,7 +128,7 @@ impl<'a> SheetUnits<'a> {
         if let Some(region) = self.region.take() {
             self.last_header = region.header.or(self.last_header.take());
         }
-        if self.n_chars > MAX_UNIT_CHARS { self.flush() } else { Ok(()) }
+        if self.text.n_chars() > MAX_UNIT_CHARS { self.flush() } else { Ok(()) }
     }
 
     /// Writes what the region holds; its header stays for the rows to come.
@@ -137,9 +139,7 @@ impl<'a> SheetUnits<'a> {
         region.n_chars = 0;
         for (row, cells) in &titles {
             cover(&mut self.covered, *row, cells);
-            let text = cells[0].1.clone();
-            self.n_chars += text.chars().count();
-            self.parts.push(text);
+            self.text.cell(Place { row: *row, column: cells[0].0 }, &cells[0].1);
         }
         if rows.is_empty() {
             return;
@@ -148,24 +148,37 @@ impl<'a> SheetUnits<'a> {
             cover(&mut self.covered, *row, cells);
         }
         let header = region.header.as_ref().filter(|header| **header != rows[0].1);
-        let lines: Vec<&Row> = header.into_iter().chain(rows.iter().map(|(_, cells)| cells)).collect();
-        let table = render(&lines);
-        self.n_chars += table.chars().count();
+        let header = header.map(|cells| TableRow { row: None, cells });
+        let own = rows.iter().map(|(row, cells)| TableRow { row: Some(*row), cells });
+        self.text.table(&header.into_iter().chain(own).collect::<Vec<_>>());
         self.n_rows += rows.len();
-        self.parts.push(table);
     }
 
     fn flush(&mut self) -> Result<(), ParseError> {
-        let mut parts = std::mem::take(&mut self.parts);
-        (self.n_chars, self.n_rows) = (0, 0);
+        let mut text = std::mem::take(&mut self.text);
+        self.n_rows = 0;
         let Some(range) = self.covered.take() else { return Ok(()) };
         let below = Place { row: range.last.row + 1, column: 0 };
         let later = self.notes.split_off(&below);
-        let notes: Vec<String> = std::mem::replace(&mut self.notes, later).into_values().flatten().collect();
-        parts.extend((!notes.is_empty()).then(|| notes.join("\n")));
+        text.cells(notes_of(&std::mem::replace(&mut self.notes, later)));
         let locator = Locator::Cells { sheet: self.sheet.to_owned(), range: range.to_string() };
-        (self.emit)(text_unit(UnitKind::SheetRange, locator, parts.join("\n\n"), self.heading.clone()))
+        let (text, layout) = text.finish(range, &self.merged);
+        let unit = text_unit(UnitKind::SheetRange, locator, text, self.heading.clone());
+        (self.emit)(ParsedUnit { layout: Some(layout), ..unit })
     }
+}
+
+fn notes_of(notes: &BTreeMap<Place, Vec<String>>) -> impl Iterator<Item = (Place, &str)> {
+    notes.iter().flat_map(|(place, notes)| notes.iter().map(|note| (*place, note.as_str())))
+}
+
+fn hidden_heading(sheet: &str) -> String {
+    format!("{sheet} (hidden)")
+}
+
+/// Whether units of this sheet under this heading come from a sheet that those who open the file do not see.
+pub fn is_hidden_sheet(sheet: &str, heading_path: &[String]) -> bool {
+    heading_path.first().is_some_and(|heading| *heading == hidden_heading(sheet))
 }
 
 /// Whether a sheet is shown to those who open the file.
@@ -214,36 +227,7 @@ fn row_chars(cells: &Row) -> usize {
 fn cover(covered: &mut Option<Range>, row: u32, cells: &Row) {
     let (Some((first, _)), Some((last, _))) = (cells.first(), cells.last()) else { return };
     let range = Range { first: Place { row, column: *first }, last: Place { row, column: *last } };
-    *covered = Some(covered.map_or(range, |known| Range {
-        first: Place { row: known.first.row.min(row), column: known.first.column.min(range.first.column) },
-        last: Place { row: known.last.row.max(row), column: known.last.column.max(range.last.column) },
-    }));
-}
-
-/// Rows as a table; the first is the header.
-fn render(rows: &[&Row]) -> String {
-    let used = || rows.iter().flat_map(|row| row.iter().map(|(column, _)| *column));
-    let (Some(first), Some(last)) = (used().min(), used().max()) else { return String::new() };
-    let columns: Vec<u32> = if (last - first) as usize >= WIDE {
-        used().collect::<std::collections::BTreeSet<u32>>().into_iter().take(MAX_COLUMNS).collect()
-    } else {
-        (first..=last).collect()
-    };
-    let line = |row: &Row| {
-        let mut line = vec![String::new(); columns.len()];
-        for (column, text) in row {
-            if let Ok(at) = columns.binary_search(column) {
-                line[at].clone_from(text);
-            }
-        }
-        render_row(&line, columns.len())
-    };
-    let mut text = format!("{}\n{}", line(rows[0]), separator(columns.len()));
-    for row in &rows[1..] {
-        text.push('\n');
-        text.push_str(&line(row));
-    }
-    text
+    *covered = Some(covered.map_or(range, |known| known.union(range)));
 }
 
 #[cfg(test)]
@@ -302,6 +286,38 @@ mod tests {
             &[(0, &[(0, "item"), (1, "n")]), (1, &[(0, "a"), (1, "1")]), (5, &[(0, "b"), (1, "2")])],
             &[("A1:B6", "| item | n |\n| --- | --- |\n| a | 1 |\n\n| item | n |\n| --- | --- |\n| b | 2 |")],
         );
+    }
+
+    #[test]
+    fn every_cell_knows_its_place_and_a_repeated_header_has_none() {
+        let found = units(&[
+            (0, &[(1, "title")]),
+            (2, &[(1, "item"), (2, "a|b")]),
+            (3, &[(1, "tile"), (2, "5")]),
+            (7, &[(1, "wood"), (2, "6")]),
+        ]);
+        let [unit] = &found[..] else { panic!("{found:?}") };
+        let chars: Vec<char> = unit.text.chars().collect();
+        let layout = unit.layout.as_ref().expect("a layout");
+        let cells: Vec<(String, String)> = layout
+            .lines
+            .iter()
+            .map(|line| {
+                let text = &chars[line.char_start as usize..line.char_end as usize];
+                (line.cell_range().expect("cells").to_string(), text.iter().collect())
+            })
+            .collect();
+        let expect = [
+            ("B1", "title"),
+            ("B3", "item"),
+            ("C3", "a\\|b"),
+            ("B4", "tile"),
+            ("C4", "5"),
+            ("B8", "wood"),
+            ("C8", "6"),
+        ];
+        assert_eq!(cells, expect.map(|(place, text)| (place.to_owned(), text.to_owned())));
+        assert_eq!(unit.text.matches("| item | a\\|b |").count(), 2);
     }
 
     #[test]

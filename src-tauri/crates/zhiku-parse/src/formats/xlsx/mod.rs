@@ -134,6 +134,7 @@ fn read_sheet(
     let part = package.container.stream(&sheet.path)?.ok_or_else(missing)?;
     let mut units = SheetUnits::new(&sheet.name, sheet.visibility, emit);
     units.notes = notes;
+    units.merged.clone_from(&merges);
     let mut merges = Merges::new(merges);
     let is_damaged = cells::rows(BufReader::with_capacity(64 * 1024, part), book, &mut |row, mut cells| {
         merges.fill(row, &mut cells);
