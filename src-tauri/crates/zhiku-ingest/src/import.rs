@@ -173,39 +173,3 @@ fn title_of(path: &Path) -> String {
     let title = path.file_stem().map(|stem| stem.to_string_lossy().trim().to_owned()).unwrap_or_default();
     if title.is_empty() { file_name(path) } else { title }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(path: &Path, detail: &str) {
-        let reason = recognise(path).expect_err("refused");
-        assert_eq!((&*reason.code, reason.args["detail"].as_str()), ("file_unreadable", detail));
-        assert_eq!(reason.args["name"], file_name(path));
-    }
-
-    #[test]
-    fn what_is_gone_or_no_file_is_told_by_its_name() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        check(&dir.path().join("gone.pdf"), "entity not found");
-        check(dir.path(), "invalid input parameter");
-        #[cfg(target_os = "linux")]
-        check(Path::new("/dev/zero"), "invalid input parameter");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_without_permission_is_told_by_its_name() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let dir = tempfile::tempdir().expect("temp dir");
-        let path = dir.path().join("salaries.pdf");
-        std::fs::write(&path, "%PDF-1.4").expect("writes");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("sets");
-        if File::open(&path).is_ok() {
-            eprintln!("skipped: an administrator may read every file");
-            return;
-        }
-        check(&path, "permission denied");
-    }
-}

@@ -14,14 +14,12 @@ use crate::shared::Shared;
 /// Pages that one process draws: the file is handed over once for all of them, and what they cost stays bounded.
 pub(crate) const PER_PROCESS: usize = 16;
 
+/// Takes the picture of one unit.
+type Take<'a> = dyn FnMut(&UnitRow, Option<SourcePicture>) -> Result<(), Halt> + 'a;
+
 /// Hands the picture of each unit to `take`; `None` where it cannot be drawn: that page has no words, the others are not
 /// affected.
-pub(crate) fn draw(
-    shared: &Shared,
-    job: &Job,
-    rows: &[&UnitRow],
-    take: &mut dyn FnMut(&UnitRow, Option<SourcePicture>) -> Result<(), Halt>,
-) -> Result<(), Halt> {
+pub(crate) fn draw(shared: &Shared, job: &Job, rows: &[&UnitRow], take: &mut Take<'_>) -> Result<(), Halt> {
     let path = shared.vault.source_path(job.version).map_err(at(STAGE))?;
     let name = shared.vault.source_label(job.version).map_err(at(STAGE))?.file_name;
     let password = shared.passwords.of(job.version);

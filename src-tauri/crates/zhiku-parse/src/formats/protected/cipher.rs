@@ -31,7 +31,9 @@ impl Hash {
     pub(super) fn of(self, parts: &[&[u8]]) -> Vec<u8> {
         fn hash<D: Digest>(parts: &[&[u8]]) -> Vec<u8> {
             let mut hash = D::new();
-            parts.iter().for_each(|part| hash.update(part));
+            for part in parts {
+                hash.update(part);
+            }
             hash.finalize().to_vec()
         }
         match self {

@@ -54,11 +54,7 @@ pub(crate) fn unlock(bytes: Vec<u8>, name: &str, password: Option<&str>) -> Resu
     })
 }
 
-fn stream<'a>(
-    file: &mut cfb::CompoundFile<Cursor<&'a [u8]>>,
-    path: &str,
-    most: u64,
-) -> Result<Vec<u8>, Refusal> {
+fn stream(file: &mut cfb::CompoundFile<Cursor<&[u8]>>, path: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     let read = file.open_stream(path).and_then(|stream| stream.take(most).read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|_| Refusal::Damaged("its encrypted content cannot be read"))
