@@ -1,6 +1,6 @@
 //! Which model's vectors the vault holds: never those of two, and what a change of the model costs.
 
-use rusqlite::Transaction;
+use rusqlite::{Transaction, params};
 use zhiku_core::Searchable;
 use zhiku_core::model::EmbeddingSpace;
 

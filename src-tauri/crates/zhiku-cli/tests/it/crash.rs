@@ -58,8 +58,8 @@ fn undisturbed() -> Value {
 
 /// All that a vault holds as hashes. Vectors are left out: their rounding depends on what else was in a batch.
 fn held(zhiku: &Zhiku) -> VaultDigest {
-    let engine = Engine::open(EngineConfig::new(zhiku.home().to_owned(), "test").expect("config"))
-        .expect("engine");
+    let engine =
+        Engine::open(EngineConfig::new(zhiku.home().to_owned(), "test").expect("config")).expect("engine");
     let owner = engine.sign_in(None).expect("profile");
     let session = engine.open_vault(&owner, None, AccessMode::Owner).expect("vault");
     VaultDigest { vectors: String::new(), ..session.digest().expect("digest") }

@@ -15,7 +15,7 @@ fn source(counting: &Arc<Counting>) -> ModelSource<dyn Embedder> {
     Arc::new(move || Ok(Arc::clone(&counting) as Arc<dyn Embedder>))
 }
 
-/// Waits until the watcher hears that a step of this name began.
+/// Until it holds: the lanes' own threads bring it about.
 fn wait_for(pipeline: &Pipeline, holds: impl Fn(&Pipeline) -> bool) {
     while !holds(pipeline) {
         std::thread::yield_now();
