@@ -132,6 +132,27 @@ export class Desk {
     await this.window.find("textarea");
   }
 
+  /** Answers are written by this model on loopback from now on. */
+  async useModel({ port }) {
+    await this.window.chord(Key.CONTROL, ",");
+    await this.window.press("云端模型与密钥");
+    await this.window.press("添加模型服务");
+    await this.setting("preset", "");
+    await (await this.window.find("#provider-name")).sendKeys("scripted");
+    await (await this.window.find("#provider-url")).sendKeys(`http://127.0.0.1:${port}/v1`);
+    await (await this.window.find("#provider-model")).sendKeys("scripted-1");
+    await this.window.press("保存");
+    await this.window.press("测试连接");
+    await this.window.sees("连接正常");
+    await this.setting("answers-by", "scripted");
+    await this.window.keys(Key.ESCAPE);
+    await this.window.find("textarea");
+  }
+
+  async withoutModel() {
+    await this.run(`const s = document.querySelector("textarea").closest(".box").querySelector("select"); s.value = ""; s.dispatchEvent(new Event("change", { bubbles: true }));`);
+  }
+
   /** Pictures of what is open in both languages and themes; ends as it began, in Chinese and light. */
   async pictures(name) {
     for (const [language, theme] of [["en", "light"], ["en", "dark"], ["zh", "dark"], ["zh", "light"]]) {

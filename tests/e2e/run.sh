@@ -20,5 +20,5 @@ chmod 700 "$XDG_RUNTIME_DIR"
 # shellcheck disable=SC2016 # expanded by the inner shell
 xvfb-run --auto-servernum --server-args="-screen 0 1600x1200x24" dbus-run-session -- bash -c '
   printf "test\n" | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null 2>&1 || true
-  exec node "${1:-run.mjs}"
+  exec node "${@:-run.mjs}"
 ' _ "$@"

@@ -23,6 +23,10 @@ describe("claims in an answer", () => {
     ]);
   });
 
+  it("keeps a sign with its figure", () => {
+    expect(cut("同比增长 12% [1]\n其他", ["同比增长 12%"])[0]).toEqual([0, "同比增长 12% [1]"]);
+  });
+
   it("keeps marks before the full stop with their sentence", () => {
     expect(cut("型号 M-208 [1]。涂刷两遍 [1][2]。其他", ["型号 M-208。", "涂刷两遍。"])).toEqual([
       [0, "型号 M-208 [1]。"],

@@ -33,7 +33,7 @@ describe("the grid", () => {
       ],
       4,
     );
-    expect(widths[0]).toBe(4);
+    expect(widths[0]).toBe(5);
     expect(widths[1]).toBeCloseTo(14 * 0.46 + 1.5);
     expect(widths.slice(2)).toEqual([16, 6]);
   });

@@ -40,18 +40,7 @@ export async function models(desk) {
   await desk.check("a model's answer streams, can be stopped with Esc, and cites", async () => {
     const model = await scriptedModel(() => "防水工程的保修期为八年 [1]。");
     try {
-      await desk.window.chord(Key.CONTROL, ",");
-      await desk.window.press("云端模型与密钥");
-      await desk.window.press("添加模型服务");
-      await desk.setting("preset", "");
-      await (await desk.window.find("#provider-name")).sendKeys("scripted");
-      await (await desk.window.find("#provider-url")).sendKeys(`http://127.0.0.1:${model.port}/v1`);
-      await (await desk.window.find("#provider-model")).sendKeys("scripted-1");
-      await desk.window.press("保存");
-      await desk.window.press("测试连接");
-      await desk.window.sees("连接正常");
-      await desk.setting("answers-by", "scripted");
-      await desk.window.keys(Key.ESCAPE);
+      await desk.useModel(model);
       const field = await desk.window.find("textarea");
       await field.sendKeys("防水的保修期是多长？", Key.ENTER);
       await eventually("words arrive while it streams", () =>
@@ -68,7 +57,7 @@ export async function models(desk) {
       await desk.window.shot("model-answer-zh-light");
     } finally {
       model.close();
-      await desk.run(`const s = document.querySelector("textarea").closest(".box").querySelector("select"); s.value = ""; s.dispatchEvent(new Event("change", { bubbles: true }));`);
+      await desk.withoutModel();
     }
   });
 }

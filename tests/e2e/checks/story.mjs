@@ -118,10 +118,10 @@ export async function asOwner(desk) {
   });
 }
 
-/** Opens the n-th conversation of the list, newest first. */
+/** Opens the n-th of the earlier conversations, newest first. */
 async function openConversation(desk, n) {
-  await desk.run(`document.querySelector(".conversations button, [data-testid=conversations]")?.click()`);
-  await desk.run(`[...document.querySelectorAll("[data-conversation]")][arguments[0]].click()`, n);
+  await desk.run(`document.querySelector(".conversations .switch").click()`);
+  await (await eventually("the list", () => desk.run(`return document.querySelectorAll(".conversations .choose")[arguments[0]] ?? null`, n))).click();
   await eventually("the conversation is open", () => desk.run(`return document.querySelectorAll("article").length > 0`));
   await desk.settled();
 }

@@ -58,7 +58,8 @@ function locate(text: string, keys: readonly string[], used: Set<number>): Span[
   return spans;
 }
 
-const closing = /^[。！？!?.．；;，,、：:…)）\]】」』”"’'》〉]+/u;
+/** A sign of a unit belongs to its figure. */
+const closing = /^[%％‰°℃℉²³€。！？!?.．；;，,、：:…)）\]】」』”"’'》〉]+/u;
 
 /** Splits a block's runs at the claims in it. Closing punctuation and the marks that follow stay with their sentence. */
 export function segment(runs: Run[], keys: readonly string[], used: Set<number>): Segment[] {

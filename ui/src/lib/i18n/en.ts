@@ -56,7 +56,7 @@ export const en: Messages = {
     unlock_confirm: "Open",
     version: (n) => `Version ${n}`,
     words_only: "Searchable by words; meaning search is being prepared",
-    warnings: (n) => `${n} ${n === "1" ? "part" : "parts"} could not be read`,
+    warnings: (n) => `${n} ${n === "1" ? "thing" : "things"} to note`,
     failed: "Failed",
     added: (n) => `${n} ${n === "1" ? "file" : "files"} added`,
     rejected: (n) => `${n} ${n === "1" ? "file was" : "files were"} not added`,

@@ -54,7 +54,7 @@ export const zh = {
     unlock_confirm: "打开",
     version: (n: string) => `第 ${n} 版`,
     words_only: "可按字词搜索，语义索引还在准备",
-    warnings: (n: string) => `${n} 处没能读取`,
+    warnings: (n: string) => `${n} 处需要留意`,
     failed: "处理失败",
     added: (n: string) => `已添加 ${n} 个文件`,
     rejected: (n: string) => `${n} 个文件没有添加`,

@@ -2,7 +2,7 @@
 import type { CellArea, SheetCell } from "../ipc/bindings";
 import { holds, type Cell } from "./cells";
 
-const narrowest = 4;
+const narrowest = 5;
 const widest = 16;
 /** A column in which nothing was read yet. */
 const unknown = 6;
