@@ -9,10 +9,9 @@ const LEAST_CONFIDENCE: f32 = 0.5;
 
 /// Cells of a row are apart by this, as on pages with text of their own.
 const BETWEEN_CELLS: &str = "  ";
-/// A paragraph ends where the gap below a line is this many times the usual one …
-const PARAGRAPH_GAP: f32 = 1.5;
-/// … and at least this share of the line's height.
-const LEAST_PARAGRAPH_GAP: f32 = 0.6;
+/// A paragraph ends where the gap below a line is wider than that between lines of one paragraph, by this share of the
+/// line's height. Boxes of lines overlap a little; between paragraphs of office documents a third of a line is left.
+const PARAGRAPH_GAP: f32 = 0.3;
 
 /// `place` maps a box of the picture to the unit's coordinates, whose size is `size`. Lines side by side are one line of text,
 /// and paragraphs are apart by a blank line.
@@ -21,13 +20,13 @@ pub fn compose(lines: &[RecognizedLine], size: [f32; 2], place: &dyn Fn(BBox) ->
         .iter()
         .filter(|line| !line.text.trim().is_empty() && line.confidence >= LEAST_CONFIDENCE)
         .collect();
-    let usual_gap = median(lines.windows(2).filter_map(|pair| gap_below(pair[0], pair[1])).collect());
+    let tight_gap = lower_quartile(lines.windows(2).filter_map(|pair| gap_below(pair[0], pair[1])).collect());
     let mut text = String::new();
     let mut layout = UnitLayout { page_size: size, lines: Vec::new() };
     let (mut n_chars, mut sure, mut weight) = (0_u32, 0.0, 0.0);
     for (at, line) in lines.iter().enumerate() {
         if let Some(before) = at.checked_sub(1).map(|before| lines[before]) {
-            let between = separator(before, line, usual_gap);
+            let between = separator(before, line, tight_gap);
             text.push_str(between);
             n_chars += between.len() as u32;
         }
@@ -45,23 +44,23 @@ pub fn compose(lines: &[RecognizedLine], size: [f32; 2], place: &dyn Fn(BBox) ->
     Recognized { text, layout: weight.gt(&0.0).then_some(layout), confidence }
 }
 
-fn separator(before: &RecognizedLine, line: &RecognizedLine, usual_gap: f32) -> &'static str {
+fn separator(before: &RecognizedLine, line: &RecognizedLine, tight_gap: f32) -> &'static str {
     let upright = before.quarter_turns == 0 && line.quarter_turns == 0;
     match gap_below(before, line) {
         _ if !upright => "\n",
         None if is_right_of(before, line) => BETWEEN_CELLS,
         // Further up: another column.
         None => "\n\n",
-        Some(gap) if gap > usual_gap * PARAGRAPH_GAP && gap > height(line) * LEAST_PARAGRAPH_GAP => "\n\n",
+        Some(gap) if gap > tight_gap + height(line) * PARAGRAPH_GAP => "\n\n",
         Some(_) => "\n",
     }
 }
 
-/// How far below a line the next one begins; `None` when it does not stand below.
+/// How far below a line the next one begins, less than 0 where they touch; `None` when it does not stand below.
 fn gap_below(before: &RecognizedLine, line: &RecognizedLine) -> Option<f32> {
     let ([_, top, _, bottom], [_, next_top, _, next_bottom]) = (before.bbox.0, line.bbox.0);
     let is_below = f32::midpoint(next_top, next_bottom) > bottom && next_top > f32::midpoint(top, bottom);
-    is_below.then(|| (next_top - bottom).max(0.0))
+    is_below.then_some(next_top - bottom)
 }
 
 fn is_right_of(before: &RecognizedLine, line: &RecognizedLine) -> bool {
@@ -74,9 +73,9 @@ fn height(line: &RecognizedLine) -> f32 {
     line.bbox.0[3] - line.bbox.0[1]
 }
 
-fn median(mut values: Vec<f32>) -> f32 {
+fn lower_quartile(mut values: Vec<f32>) -> f32 {
     values.sort_by(f32::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    values.get(values.len() / 4).copied().unwrap_or_default()
 }
 
 /// Where each character is taken to stand in its line, in tenths of the unit's measure: a Chinese one is about twice as wide as
@@ -144,7 +143,7 @@ mod tests {
             line("a", 0.0, 0.9),
             line("b", 13.0, 0.9),
             line("c", 26.0, 0.9),
-            line("d", 60.0, 0.9),
+            line("d", 43.0, 0.9),
             line_at("e", [110.0, 0.0, 190.0, 10.0], 0.9),
         ];
         check(&lines, "a\nb\nc\n\nd\n\ne");
