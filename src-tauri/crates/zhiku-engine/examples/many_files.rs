@@ -181,13 +181,12 @@ fn import(home: &Path, files: &Path, log: &Path, with_model: bool) -> Result<()>
         home.add_profile("owner")?;
     }
     let owner = home.sign_in("owner")?;
-    let vault = match Vault::open(&dir, &OpenOptions::default()) {
-        Ok(vault) => vault,
-        Err(_) => {
-            // Killed before the vault was there.
-            let _ = std::fs::remove_dir_all(&dir);
-            Vault::create(&dir, "many", &owner, &OpenOptions::default())?
-        }
+    let vault = if let Ok(vault) = Vault::open(&dir, &OpenOptions::default()) {
+        vault
+    } else {
+        // Killed before the vault was there.
+        let _ = std::fs::remove_dir_all(&dir);
+        Vault::create(&dir, "many", &owner, &OpenOptions::default())?
     };
     let scope = vault.scope(&owner)?;
     let config = PipelineConfig {

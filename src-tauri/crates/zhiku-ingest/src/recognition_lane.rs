@@ -22,7 +22,9 @@ pub(crate) const STAGE: JobStage = JobStage::Recognize;
 
 pub(crate) fn run(shared: &Shared) {
     while let Some(jobs) = shared.next_jobs(JobLane::Recognition, 1, || ()) {
-        jobs.into_iter().for_each(|job| work(shared, job));
+        for job in jobs {
+            work(shared, job);
+        }
     }
 }
 

@@ -177,7 +177,9 @@ impl Shared {
         }
         let back = std::mem::take(&mut state.to_put_back);
         drop(state);
-        back.iter().for_each(|job| self.put_back(job));
+        for job in &back {
+            self.put_back(job);
+        }
         false
     }
 
@@ -209,7 +211,9 @@ impl Shared {
         let ids: Vec<_> = jobs.iter().map(|job| job.job_id).collect();
         if let Err(error) = self.vault.pass_jobs(&ids, lane) {
             tracing::error!(%error, "could not pass jobs on");
-            jobs.iter().for_each(|job| self.put_back(job));
+            for job in jobs {
+                self.put_back(job);
+            }
             return;
         }
         if lane != JobLane::AwaitsModel {

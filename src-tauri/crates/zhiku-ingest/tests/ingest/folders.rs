@@ -2,12 +2,13 @@
 //! are marked, and what is written to meanwhile is taken in when it is whole.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use zhiku_ingest::{FolderLook, Imported, import_path, look_at_folder};
+use zhiku_ingest::{FolderLook, FolderWatch, Imported, import_path, look_at_folder};
 use zhiku_vault::{DocumentFilter, Urgency, WatchedFolder};
 
-use crate::support::World;
+use crate::support::{World, idle_machine, missing};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -119,6 +120,29 @@ fn a_gone_file_marks_its_document_and_a_gone_folder_none() {
     std::fs::rename(&watched.folder.path, watched.world.dir.path().join("unplugged")).expect("move");
     assert_eq!(watched.look(), FolderLook { is_missing: true, ..FolderLook::default() });
     assert_eq!(watched.documents(), named(&[("a", 1, false), ("b", 1, false)]));
+}
+
+#[test]
+fn the_watch_takes_in_what_appears_without_being_asked() {
+    let watched = Watched::new(&[]);
+    let (world, folder) = (&watched.world, &watched.folder.path);
+    let pipeline = world.start(Arc::new(|| Err(missing("embedding"))), Arc::new(idle_machine));
+    pipeline.pause().expect("paused");
+    let scope = world.scope.clone();
+    let watch =
+        FolderWatch::start(world.vault.clone(), Arc::new(move || Ok(scope.clone())), pipeline.waker());
+    let watch = watch.expect("watch");
+    // Written elsewhere and moved in, so that it appears whole.
+    let path = world.file("a.txt", "words");
+    set_age(&path, HOUR);
+    std::fs::rename(&path, folder.join("a.txt")).expect("move");
+    while watched.documents().is_empty() {
+        std::thread::yield_now();
+    }
+    assert_eq!(watched.documents(), named(&[("a", 1, false)]));
+    drop(watch);
+    let queued = world.vault.open_jobs(&world.scope, 10).expect("jobs");
+    assert_eq!(queued.iter().map(|job| job.priority).collect::<Vec<_>>(), [10], "watched files come last");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn what_waits_for_a_model_is_found_by_words_and_goes_on_when_it_is_there() {
     pipeline.wait_until_idle();
     let searchable = || {
         let summary = world.vault.show(&world.scope, version.document).expect("show").summary;
-        summary.searchable.map(|searchable| searchable.as_str())
+        summary.searchable.map(zhiku_core::Searchable::as_str)
     };
     assert_eq!(searchable(), Some("lexical"));
     present.store(true, Ordering::Relaxed);
