@@ -102,11 +102,11 @@ export async function asOwner(desk) {
     // The number under which the model was given the evidence that says this.
     const number = (message, words) => message.slice(0, message.indexOf(words)).split("<<<evidence ").length - 1;
     const model = await scriptedModel((message) => `售后流程分为四步 [${number(message, "售后流程分为四步")}]。防水工程的保修期为八年 [${number(message, "八年")}]。`);
-    let finish;
-    model.held = new Promise((resolve) => (finish = resolve));
+    let finish = () => undefined;
     model.pace = 5;
     try {
       await desk.useModel(model);
+      model.held = new Promise((resolve) => (finish = resolve));
       const question = `${where}${warranty}`;
       await (await desk.window.find("textarea")).sendKeys(question, Key.ENTER);
       await eventually("both facts stream", () => desk.run(`const a = [...document.querySelectorAll("article")].at(-1).innerText; return a.includes("四步") && a.includes("八年")`), 60);
