@@ -32,33 +32,15 @@ pub struct IpcError {
 impl IpcError {
     /// Something of ours did not do what it must.
     pub fn bug(message: impl Into<String>) -> Self {
-        Self {
-            code: ErrorCode::Internal,
-            message: message.into(),
-            hint: None,
-            fault: Fault::Bug,
-            retryable: false,
-        }
+        EngineError::bug(message).into()
     }
 
     pub fn invalid(message: impl Into<String>) -> Self {
-        Self {
-            code: ErrorCode::InvalidInput,
-            message: message.into(),
-            hint: None,
-            fault: Fault::User,
-            retryable: false,
-        }
+        EngineError::invalid(message).into()
     }
 
     pub fn not_found(what: &str) -> Self {
-        Self {
-            code: ErrorCode::NotFound,
-            message: format!("could not find {what}"),
-            hint: None,
-            fault: Fault::User,
-            retryable: false,
-        }
+        EngineError::not_found(what).into()
     }
 
     /// The system stood in the way. The message names what was attempted, never a path.

@@ -114,7 +114,7 @@ async function slides(desk) {
   await desk.check("a slide opens as a card, with the speaker's notes cited as such", async () => {
     await desk.take([fixture("documents/pptx/quarter.pptx")], ["quarter"]);
     await askOnly(desk, "quarter", "第一季度签约多少套？");
-    assert.match(await desk.run(`return document.querySelector("aside article[aria-label='第 1 张幻灯片'] mark")?.textContent ?? ""`), /42/u);
+    assert.match(await desk.run(`return document.querySelector("aside section[aria-label='第 1 张幻灯片'] mark")?.textContent ?? ""`), /42/u);
     assert.match(await openLine(desk), /第 1 张幻灯片/u);
     await desk.pictures("slide");
     await askOnly(desk, "quarter", "三月的数字审计了吗？");

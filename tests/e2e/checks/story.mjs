@@ -31,10 +31,22 @@ export function prepare(desk) {
   cli("--as", "owner", "rule", "set", "采购价目表", "--visibility", "owner_only");
 }
 
+/** Past the first start, if this person sees one. The window before may need a moment to let go of the vault. */
+async function begin(desk) {
+  const first = await eventually("the window shows something", () =>
+    desk.run(`
+      const named = (...names) => [...document.querySelectorAll("button")].find((b) => names.includes(b.textContent.trim()));
+      named("Try again", "重试")?.click();
+      return named("中文") !== undefined ? "first start" : document.querySelector("textarea") !== null ? "library" : null`),
+  );
+  if (first === "library") return;
+  await desk.window.press("中文");
+  await desk.window.press("开始使用");
+}
+
 export async function asSales(desk) {
   await desk.check("both stories are answered to the sales employee, and the price list does not exist", async () => {
-    await desk.window.press("中文");
-    await desk.window.press("开始使用");
+    await begin(desk);
     const lines = readFileSync(fixture("stories/questions.jsonl"), "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
     const asked = lines.filter((line) => (line.story === "travel" || line.as === "sales") && (line.version ?? 1) === 1);
     assert.ok(asked.length > 5);
@@ -64,6 +76,7 @@ export async function asSales(desk) {
 
 export async function asOwner(desk) {
   await desk.check("the next answer cites the rule's new version, and the old conversation opens the old one", async () => {
+    await begin(desk);
     await desk.ask(warranty);
     assert.match(await desk.lastAnswer(), /五年/u);
     copyFileSync(fixture("stories/renovation/v2/售后服务规定.pdf"), rule(desk));
@@ -89,11 +102,11 @@ export async function asOwner(desk) {
     // The number under which the model was given the evidence that says this.
     const number = (message, words) => message.slice(0, message.indexOf(words)).split("<<<evidence ").length - 1;
     const model = await scriptedModel((message) => `售后流程分为四步 [${number(message, "售后流程分为四步")}]。防水工程的保修期为八年 [${number(message, "八年")}]。`);
-    let finish;
-    model.held = new Promise((resolve) => (finish = resolve));
+    let finish = () => undefined;
     model.pace = 5;
     try {
       await desk.useModel(model);
+      model.held = new Promise((resolve) => (finish = resolve));
       const question = `${where}${warranty}`;
       await (await desk.window.find("textarea")).sendKeys(question, Key.ENTER);
       await eventually("both facts stream", () => desk.run(`const a = [...document.querySelectorAll("article")].at(-1).innerText; return a.includes("四步") && a.includes("八年")`), 60);

@@ -54,7 +54,7 @@ impl EngineError {
     }
 
     /// Something of ours did not do what it must.
-    pub(crate) fn bug(message: impl Into<String>) -> Self {
+    pub fn bug(message: impl Into<String>) -> Self {
         Self {
             code: ErrorCode::Internal,
             message: message.into(),

@@ -56,7 +56,7 @@ fn units(text: &str) -> Result<(Vec<ParsedUnit>, usize), ParseError> {
     };
     let mut sheet = SheetUnits::new("", Visibility::Shown, &mut emit);
     let mut rows = rows(text, delimiter(text));
-    if rows.len() > 3 && rows.iter().skip(1).step_by(2).all(|row| is_blank(row)) {
+    if rows.len() > 3 && rows.iter().skip(1).step_by(2).all(is_blank) {
         // Line ends written twice, as some programs do: these rows are none.
         rows.retain(|row| !is_blank(row));
     }
