@@ -26,10 +26,6 @@ impl Zhiku {
         self.profile = Some(profile.to_owned());
     }
 
-    pub(crate) fn home(&self) -> &Path {
-        self.home.path()
-    }
-
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zhiku"));
         command.arg("--json").arg("--home").arg(self.home.path());
@@ -50,10 +46,6 @@ impl Zhiku {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
-    }
-
-    pub(crate) fn home(&self) -> &Path {
-        self.home.path()
     }
 
     /// The JSON object that a failing command prints.
