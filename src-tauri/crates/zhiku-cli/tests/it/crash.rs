@@ -68,7 +68,7 @@ fn held(zhiku: &Zhiku) -> VaultDigest {
 /// Notes of a line or two, no two alike.
 fn write_notes(dir: &Path, n_notes: usize) {
     for n in 0..n_notes {
-        let folder = dir.join(format!("{}", n % 7));
+        let folder = dir.join((n % 7).to_string());
         std::fs::create_dir_all(&folder).expect("create");
         let text = format!("Note {n}: order {} was checked. 第 {n} 号材料已验收。", n * 31);
         std::fs::write(folder.join(format!("note-{n}.txt")), text).expect("write");
