@@ -108,9 +108,23 @@ fn end_of_run(
 fn split_lines(text: &UnitText<'_>) -> Vec<(Range<usize>, LineShape)> {
     let mut lines = Vec::new();
     let mut start = 0;
+    // The mark that a stretch of code ends with.
+    let mut fence: Option<&str> = None;
     for line in text.text.split('\n') {
         let end = start + line.chars().count();
-        lines.push((start..end, line_shape(line)));
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+        let shape = match line_shape(line) {
+            LineShape::Blank => LineShape::Blank,
+            // A `#` there is a remark, not a heading.
+            _ if fence.is_some() || mark.is_some() => LineShape::Prose,
+            shape => shape,
+        };
+        fence = match (fence, mark) {
+            (None, mark) => mark,
+            (Some(open), Some(mark)) if open == mark => None,
+            (open, _) => open,
+        };
+        lines.push((start..end, shape));
         start = end + 1;
     }
     debug_assert_eq!(start, text.n_chars() + 1);

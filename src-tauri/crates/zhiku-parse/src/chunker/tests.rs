@@ -67,6 +67,18 @@ fn headings_stand_with_what_follows_and_above_what_comes_later() {
 }
 
 #[test]
+fn a_remark_in_code_is_no_heading() {
+    let text = "# Paint\n\n```sh\n# mix the paint\nmix --all\n~~~\n# still code\n```\n\n## Walls\n\nWhite.";
+    let chunks = cut(&section(text), 30, 10);
+    let headers: Vec<_> = chunks.iter().map(|chunk| chunk.header.as_str()).collect();
+    assert!(
+        headers.iter().all(|header| !header.contains("mix the") && !header.contains("still")),
+        "{headers:?}"
+    );
+    assert_eq!(headers.last(), Some(&"Handbook > Part I > Paint > Walls"));
+}
+
+#[test]
 fn short_paragraphs_are_packed_and_sentences_stay_whole() {
     check(
         "One two. Three four.\n\nFive six.\n\nSeven eight nine ten.",
