@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use zhiku_ingest::{Imported, import_path};
-use zhiku_vault::{Home, OpenOptions};
+use zhiku_vault::{Home, OpenOptions, Urgency};
 
 fn check(path: &Path, detail: &str) {
     let dir = tempfile::tempdir().expect("temp dir");
@@ -12,7 +12,7 @@ fn check(path: &Path, detail: &str) {
     let owner = home.sign_in("owner").expect("sign in");
     let vault = home.create_vault(&owner, "v", None, &OpenOptions::default()).expect("vault");
     let scope = vault.scope(&owner).expect("scope");
-    let imported = import_path(&vault, &scope, path).expect("no error");
+    let imported = import_path(&vault, &scope, path, Urgency::default()).expect("no error");
     let Imported::Refused(reason) = imported else { panic!("{imported:?}") };
     assert_eq!((&*reason.code, reason.args["detail"].as_str()), ("file_unreadable", detail));
     assert_eq!(reason.args["name"], path.file_name().expect("a name").to_string_lossy());

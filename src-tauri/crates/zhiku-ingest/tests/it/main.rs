@@ -3,5 +3,6 @@
 mod folders;
 mod lanes;
 mod queue;
+mod refusals;
 mod support;
 mod versions;
