@@ -16,7 +16,7 @@ import pptx
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen import canvas
 
-N_PAGES, N_SLIDES, N_ROWS = 200, 100, 20_000
+N_PAGES, N_LONG_PAGES, N_SLIDES, N_ROWS = 200, 300, 100, 20_000
 PARAGRAPHS_PER_PAGE, LINES_PER_PAGE = 6, 42
 SENTENCE = "Part {n} was checked on site, written down, and signed by the customer before the team left. "
 
@@ -36,12 +36,14 @@ def report_pdf(path: Path) -> None:
     page.save()
 
 
-def report_docx(path: Path) -> None:
+def report_docx(path: Path, n_pages: int, added: str = "") -> None:
+    """`added` goes to the end of a paragraph in the middle."""
     document = docx.Document()
-    for number in range(N_PAGES):
+    for number in range(n_pages):
         document.add_heading(f"Chapter {number + 1}", 1)
         for part in range(PARAGRAPHS_PER_PAGE):
-            document.add_paragraph(sentences((number * PARAGRAPHS_PER_PAGE + part) * 7, 7))
+            own = added if number == n_pages // 2 and part == 2 else ""
+            document.add_paragraph(sentences((number * PARAGRAPHS_PER_PAGE + part) * 7, 7) + own)
         if number % 10 == 0:
             table = document.add_table(rows=8, cols=4)
             for row, cells in enumerate(table.rows):
@@ -78,7 +80,9 @@ def first_minute(recording: str, path: Path) -> None:
 def main(folder: Path, scans: str, recording: str | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     report_pdf(folder / "report.pdf")
-    report_docx(folder / "report.docx")
+    report_docx(folder / "report.docx", N_PAGES)
+    report_docx(folder / "long.docx", N_LONG_PAGES)
+    report_docx(folder / "long_edited.docx", N_LONG_PAGES, "The archive moved to the ninth floor.")
     orders_xlsx(folder / "orders.xlsx")
     deck_pptx(folder / "deck.pptx")
     shutil.copytree(scans, folder / "scans", dirs_exist_ok=True)

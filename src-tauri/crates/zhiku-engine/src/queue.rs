@@ -48,7 +48,9 @@ impl Session {
     /// Takes one document's import back, or all; returns how many ended. What was read of it stays for a later try.
     pub fn cancel_imports(&self, document: Option<DocumentId>) -> Result<usize> {
         let cancelled = self.vault().cancel_imports(&self.scope()?, document)?;
-        self.pipeline()?.wake();
+        let pipeline = self.pipeline()?;
+        pipeline.forget_cancelled(document);
+        pipeline.wake();
         Ok(cancelled)
     }
 

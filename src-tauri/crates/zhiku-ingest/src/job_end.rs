@@ -49,6 +49,7 @@ impl Shared {
         stage: JobStage,
         reason: Option<Reason>,
     ) {
+        self.passwords.forget(version);
         self.tell(&ImportProgress { version, state, stage, done: 0, total: 0, reason, settled: true });
     }
 

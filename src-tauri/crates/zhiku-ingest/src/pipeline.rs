@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use zhiku_core::Reason;
 use zhiku_core::model::{Embedder, ModelError};
 use zhiku_core::recognition::{SpeechRecognizer, TextRecognizer, VoiceDetector};
+use zhiku_core::{DocumentId, Reason};
 use zhiku_parse::chunker::ChunkOptions;
 use zhiku_parse::worker::{ParseLimits, WorkerCommand};
 use zhiku_vault::{JobLane, Vault, VaultError, VersionRef};
@@ -98,6 +98,11 @@ impl Pipeline {
     /// Takes a password back, because the job was not queued.
     pub fn forget_password(&self, version: VersionRef) {
         self.shared.passwords.forget(version);
+    }
+
+    /// Call after imports were cancelled: of one document, or all.
+    pub fn forget_cancelled(&self, document: Option<DocumentId>) {
+        self.shared.passwords.forget_cancelled(document);
     }
 
     /// Call when a model may have become available: what waited for it goes on.

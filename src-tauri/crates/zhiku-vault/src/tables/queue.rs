@@ -97,6 +97,7 @@ impl Vault {
 
     /// Puts the waiting jobs of visible documents where `urgency` says.
     pub fn prioritize(&self, scope: &Scope, documents: &[DocumentId], urgency: Urgency) -> Result<()> {
+        self.require(scope, Function::Import)?;
         let (scope, ids) = (scope.clone(), documents.to_vec());
         self.database().write(move |tx| {
             for document in documents::visible_among(tx, &scope, &ids)? {
