@@ -34,6 +34,7 @@ mod table;
 mod text;
 mod whole;
 mod xls;
+mod xls_extent;
 mod xlsx;
 mod xml;
 

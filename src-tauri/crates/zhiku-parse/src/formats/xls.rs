@@ -14,6 +14,7 @@ use super::sheet::number_format::{Epoch, NumberFormat, general};
 use super::sheet::units::{Row, SheetUnits, Visibility};
 use super::sheet::{Merges, Place, Range};
 use super::whole::{no_such_place, warning};
+use super::xls_extent;
 use crate::detect::extension;
 use crate::error::ParseError;
 use crate::parser::{DocumentParser, ParsedSummary, Source, UnitSink};
@@ -77,6 +78,7 @@ type Book<'a> = Workbook<Cursor<&'a [u8]>>;
 
 fn open<'a>(source: &Source<'a>) -> Result<Book<'a>, ParseError> {
     let name = source.name.to_owned();
+    xls_extent::check(source.bytes, source.name)?;
     unpanicking(source.name, || Workbook::new(Cursor::new(source.bytes)))?.map_err(|err| match err {
         XlsError::Password if source.password.is_some() => {
             ParseError::Unsupported { name, detail: "password-protected Excel".to_owned() }
