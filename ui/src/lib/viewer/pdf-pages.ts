@@ -48,6 +48,7 @@ export class PdfPages {
   /** The place was asked for and its page is not drawn yet. */
   #pending = false;
 
+  /** `null` when it is no longer `wanted` once it has come: two viewers in one element draw over each other. */
   static async open(
     container: HTMLDivElement,
     mediaRef: string,
@@ -55,13 +56,17 @@ export class PdfPages {
     onpage: (page: PageInView) => void,
     onfailure: (thrown: unknown) => void,
     onlocked: (lock: Lock) => void,
-  ): Promise<PdfPages> {
+    wanted: () => boolean,
+  ): Promise<PdfPages | null> {
     const library = await pdf();
     const task = await openPdf(library, mediaRef, size, onfailure);
     const wrong = library.lib.PasswordResponses.INCORRECT_PASSWORD;
     task.onPassword = (open: Lock["open"], why: number) => onlocked({ wrong: why === wrong, open });
     const opened = await task.promise;
-    return new PdfPages(library, container, task, opened, await opened.getPageLabels(), onpage);
+    const labels = await opened.getPageLabels();
+    if (wanted()) return new PdfPages(library, container, task, opened, labels, onpage);
+    void task.destroy();
+    return null;
   }
 
   private constructor(
@@ -131,6 +136,8 @@ export class PdfPages {
   close(): void {
     this.#observer.disconnect();
     this.#viewer.cleanup();
+    // Takes its pages out of the element; PDF.js does not describe that it may be nothing.
+    this.#viewer.setDocument(null as unknown as PDFDocumentProxy);
     void this.#task.destroy();
   }
 
