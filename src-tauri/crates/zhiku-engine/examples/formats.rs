@@ -23,8 +23,9 @@ const RUNS: usize = 3;
 const SAMPLE_EVERY: Duration = Duration::from_millis(10);
 
 const NOTES: &str = "\
-Each figure is the median of three runs, one after the other in turn, each in a new process with two threads. Loading of
-models and libraries is not counted. Memory is the most that the process and its children held at once, models and libraries
+Each figure is the median of three runs, one after the other in turn, each in a new process: Zhiku with its usual settings,
+which leave half of the processors to others, the pipeline with two threads. Loading of models and libraries is not counted.
+Memory is the most that the process and its children held at once, models and libraries
 included. Zhiku reads in a worker process with limits, keeps places (page boxes, cells, slides, times), and repeats header
 rows; the pipeline keeps text only. \"Text\" is how many characters other than spaces Zhiku gives for each of the pipeline's.
 
@@ -32,7 +33,7 @@ The pipeline: pypdfium2, python-docx, openpyxl (read-only), python-pptx, RapidOC
 pywhispercpp with the same Whisper model as Zhiku; whisper.cpp there hears the whole file, Zhiku what its voice detector
 keeps.
 
-The edited document is one paragraph of 300 pages longer than the one in the vault. The time is from the import's call to the
+The edited document has one sentence more, in one paragraph of 300 pages. The time is from the import's call to the
 switch to the new version, with the models loaded, as in an open window.
 ";
 const ADDED: &str = "archive ninth floor";
