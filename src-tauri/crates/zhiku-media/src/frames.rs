@@ -1,7 +1,8 @@
 //! Pictures out of a video: one per scene, with the time for which it is shown.
 //!
-//! First pass: thumbnails of all key frames, which costs little however long the video is. Second pass: for each scene the exact
-//! moment of the change, and its picture.
+//! First pass: thumbnails of all key frames, which costs little however long the video is, and of what follows the last one, where
+//! encoders often show one more slide without a key frame. Second pass: for each scene the exact moment of the change, and its
+//! picture.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,6 +19,9 @@ use crate::tools::MediaTools;
 const WHAT: &str = "pictures of videos";
 const SCAN: Limits = Limits { idle: Duration::from_mins(2), total: Duration::from_hours(2) };
 const PICTURE: Limits = Limits { idle: Duration::from_secs(30), total: Duration::from_mins(1) };
+/// Filters of ffmpeg that choose frames.
+const EVERY_FRAME: &str = "null";
+const ONE_PER_SECOND: &str = "select=isnan(prev_selected_t)+gte(t-prev_selected_t\\,1)";
 /// Key frames closer than this need no closer look.
 const EXACT_MS: u64 = 100;
 /// Rarer key frames than this are not worth decoding everything between them.
@@ -83,22 +87,29 @@ pub fn key_frames(
 
 fn scan(path: &Path, tools: &MediaTools, ctx: &RunContext) -> Result<SceneChooser, MediaError> {
     let command = tools.command(path, &["-loglevel", "info", "-skip_frame", "nokey"], WHAT)?;
-    let thumbnails = thumbnails(command, path, SCAN, ctx)?;
+    let key_frames = thumbnails(command, EVERY_FRAME, path, SCAN, ctx)?;
+    let last_ms = key_frames.last().map_or(0, |(at_ms, _)| *at_ms);
+    let command = tools.command(path, &["-loglevel", "info", "-ss", &seconds(last_ms)], WHAT)?;
+    let rest = thumbnails(command, ONE_PER_SECOND, path, SCAN, ctx)?;
     let mut chooser = SceneChooser::default();
-    for (at_ms, thumbnail) in thumbnails {
+    for (at_ms, thumbnail) in key_frames {
         chooser.push(at_ms, &thumbnail);
+    }
+    for (after_ms, thumbnail) in rest {
+        chooser.push(last_ms + after_ms, &thumbnail);
     }
     Ok(chooser)
 }
 
-/// Thumbnails of the frames that `command` decodes, with their times.
+/// Thumbnails of the frames that `command` decodes and the filter `chosen` lets through, with their times.
 fn thumbnails(
     mut command: std::process::Command,
+    chosen: &str,
     path: &Path,
     limits: Limits,
     ctx: &RunContext,
 ) -> Result<Vec<(u64, Vec<u8>)>, MediaError> {
-    let filter = format!("scale={WIDTH}:{HEIGHT}:flags=area,format=gray,showinfo");
+    let filter = format!("{chosen},scale={WIDTH}:{HEIGHT}:flags=area,format=gray,showinfo");
     command.args(["-map", "0:v:0", "-an", "-sn", "-dn", "-vf", &filter, "-fps_mode", "passthrough"]);
     command.args(["-f", "rawvideo", "pipe:1"]);
     let running = Running::start(command, "look through", path, limits, ctx)?;
@@ -134,7 +145,7 @@ impl Video<'_> {
         let (from, length) = (seconds(scene.before_ms), seconds(span + EXACT_MS));
         let options = ["-loglevel", "info", "-ss", &from, "-t", &length];
         let command = self.tools.command(self.path, &options, WHAT)?;
-        let frames = thumbnails(command, self.path, PICTURE, self.ctx)?;
+        let frames = thumbnails(command, EVERY_FRAME, self.path, PICTURE, self.ctx)?;
         let new = frames.iter().rfind(|(at, _)| scene.before_ms + at <= scene.frame_ms + EXACT_MS / 2);
         let (Some((_, old)), Some((_, new))) = (frames.first(), new) else { return Ok(scene.frame_ms) };
         let changed = frames.iter().find(|(_, frame)| difference(frame, new) < difference(frame, old));
