@@ -4,6 +4,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,10 @@ use crate::error::{Result, VaultError};
 
 const LOCK_FILE: &str = "owner.lock";
 const OWNER_FILE: &str = "owner.json";
+/// How long an owner that is just ending may take. The lock of a killed one lives on for a moment when it was starting a
+/// process: the new process holds all open files until it runs its own program.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Who has the vault open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,10 +47,14 @@ impl OwnerLock {
             .truncate(false)
             .open(&path)
             .map_err(VaultError::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(VaultError::Locked { owner: read_owner(dir) }),
-            Err(TryLockError::Error(source)) => return Err(VaultError::Io { path, source }),
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK_AGAIN),
+                Err(TryLockError::WouldBlock) => return Err(VaultError::Locked { owner: read_owner(dir) }),
+                Err(TryLockError::Error(source)) => return Err(VaultError::Io { path, source }),
+            }
         }
         let owner = LockOwner { pid: std::process::id(), program: program.to_owned(), since_ms: now_ms };
         let owner_path = dir.join(OWNER_FILE);
@@ -60,4 +69,25 @@ fn read_owner(dir: &Path) -> LockOwner {
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or(LockOwner { pid: 0, program: "another program".to_owned(), since_ms: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_that_is_just_ending_is_waited_for_and_another_is_named() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let first = OwnerLock::acquire(dir.path(), "first", 1).expect("free");
+        let Err(VaultError::Locked { owner }) = OwnerLock::acquire(dir.path(), "second", 2) else {
+            panic!("two owners");
+        };
+        assert_eq!(owner.program, "first");
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE / 4);
+            drop(first);
+        });
+        OwnerLock::acquire(dir.path(), "third", 3).expect("free again");
+        ending.join().expect("ends");
+    }
 }

@@ -40,6 +40,13 @@ impl Zhiku {
         self.command(args).output().expect("the program starts")
     }
 
+    /// Says what the program printed when it does not succeed.
+    pub(crate) fn succeeds(&self, args: &[&str]) {
+        let output = self.run(args);
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{args:?}: {}{}", said(&output.stdout), said(&output.stderr));
+    }
+
     /// The one JSON object that a successful command prints.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let output = self.run(args);
