@@ -29,7 +29,8 @@ pub(crate) fn test(args: &[&str]) -> Result<()> {
         "--deny",
         "warnings",
     ]))?;
-    let mut tests = cargo(&["test", "--workspace", "--features", &features]);
+    // A failure of one crate does not hide those of others.
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--features", &features]);
     // Hearing ten minutes takes minutes, so those tests run where they are told the folder.
     tests.envs(setup::recordings().map(|folder| ("ZHIKU_RECORDINGS", folder)));
     run(tests)?;
