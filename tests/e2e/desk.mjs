@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import assert from "node:assert/strict";
 import { Key } from "selenium-webdriver";
-import { eventually, here, Window, within } from "./window.mjs";
+import { eventually, within } from "./wait.mjs";
+import { here, Window } from "./window.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -31,7 +32,8 @@ export class Desk {
       console.log(`ok    ${name} (${Date.now() - started} ms)`);
     } catch (error) {
       this.failures += 1;
-      console.error(`FAILED ${name}: ${error.stack ?? error}`);
+      const shown = await this.run(`return document.URL + "\\n" + document.body.innerText.slice(0, 2000)`).catch((unseen) => unseen.message);
+      console.error(`FAILED ${name}: ${error.stack ?? error}\nThe window shows: ${shown}`);
       await this.window.shot(`failed-${name.replace(/\W+/gu, "-")}`).catch(() => undefined);
     }
   }

@@ -1,6 +1,6 @@
 // The words under the boxes that are drawn over a page of a PDF.
 import assert from "node:assert/strict";
-import { eventually } from "./window.mjs";
+import { eventually } from "./wait.mjs";
 
 /** Our boxes against PDF.js's own text layer: the words under the boxes are the quoted ones, and nothing of a box is empty. */
 export async function highlightCoversQuote(desk, quote) {

@@ -15,10 +15,10 @@ let failures = 0;
 
 /** Opens a window and runs these checks in it, one after the other. */
 async function session(desk, args, ...parts) {
-  const startMs = await desk.window.open(args);
-  await desk.noViolations();
-  console.log(`      the window was there after ${startMs} ms`);
   try {
+    const startMs = await desk.window.open(args);
+    await desk.noViolations();
+    console.log(`      the window was there after ${startMs} ms`);
     await desk.window.size(1280, 820);
     for (const part of parts) await part(desk);
   } finally {

@@ -1,11 +1,12 @@
 // The real window under WebDriver: a display, a session bus, tauri-driver, the program with a home of its own.
-// Every call has a time limit; what was started is ended by its own process.
-import { spawn } from "node:child_process";
+// Every call has a time limit.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Builder, By, Capabilities, until } from "selenium-webdriver";
+import { Driver } from "./driver.mjs";
+import { eventually, within } from "./wait.mjs";
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "../..");
@@ -19,33 +20,8 @@ export function program() {
   return path;
 }
 
-/** A promise that fails when it takes longer than `seconds`. */
-export function within(seconds, what, promise) {
-  let timer;
-  const limit = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${seconds} s`)), seconds * 1000);
-  });
-  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
-}
-
-/** Asks again until `ask` gives something; nothing here waits a fixed time. */
-export async function eventually(what, ask, seconds = 30) {
-  const deadline = Date.now() + seconds * 1000;
-  let last;
-  while (Date.now() < deadline) {
-    try {
-      const value = await ask();
-      if (value) return value;
-    } catch (error) {
-      last = error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${what}: not within ${seconds} s${last === undefined ? "" : ` (${last.message})`}`);
-}
-
 export class Window {
-  #driverProcess;
+  #process = new Driver();
   driver;
 
   /** A folder that is the program's whole world: its home and the desktop's folders. */
@@ -72,12 +48,7 @@ export class Window {
       LANG: process.env.ZHIKU_E2E_LANG ?? "zh_CN.UTF-8",
       LIBGL_ALWAYS_SOFTWARE: "1",
     };
-    const driver = existsSync(join(homedir(), ".cargo/bin/tauri-driver")) ? join(homedir(), ".cargo/bin/tauri-driver") : "tauri-driver";
-    this.#driverProcess = spawn(driver, ["--port", "4444", "--native-driver", "/usr/bin/WebKitWebDriver"], {
-      env,
-      stdio: ["ignore", "inherit", "inherit"],
-    });
-    await eventually("tauri-driver answers", async () => (await fetch("http://127.0.0.1:4444/status")).ok, 20);
+    await this.#process.start(env);
     const capabilities = new Capabilities();
     capabilities.set("tauri:options", { application: program(), args });
     capabilities.setBrowserName("wry");
@@ -85,7 +56,7 @@ export class Window {
     this.driver = await within(
       60,
       "starting the window",
-      new Builder().usingServer("http://127.0.0.1:4444/").withCapabilities(capabilities).build(),
+      new Builder().usingServer(this.#process.url).withCapabilities(capabilities).build(),
     );
     await this.driver.manage().setTimeouts({ pageLoad: 30_000, script: 20_000, implicit: 0 });
     return Date.now() - started;
@@ -93,7 +64,8 @@ export class Window {
 
   async close() {
     if (this.driver !== undefined) await within(20, "closing the window", this.driver.quit()).catch((error) => console.error(error.message));
-    this.#driverProcess?.kill();
+    this.driver = undefined;
+    await this.#process.stop();
   }
 
   remove() {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { copyFileSync } from "node:fs";
 import { Key } from "selenium-webdriver";
 import { highlightCoversQuote } from "../highlight.mjs";
-import { eventually, fixture, within } from "../window.mjs";
+import { eventually, within } from "../wait.mjs";
+import { fixture } from "../window.mjs";
 import { rule } from "./first-start.mjs";
 
 export async function answers(desk) {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { eventually, fixture } from "../window.mjs";
+import { eventually } from "../wait.mjs";
+import { fixture } from "../window.mjs";
 
 const folder = (desk) => join(desk.world, "documents");
 

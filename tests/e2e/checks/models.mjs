@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Key } from "selenium-webdriver";
 import { scriptedModel } from "../model.mjs";
-import { eventually } from "../window.mjs";
+import { eventually } from "../wait.mjs";
 
 /** Files below `dir` that hold these bytes. */
 function filesWith(dir, words) {

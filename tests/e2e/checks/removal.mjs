@@ -1,6 +1,6 @@
 // What is left of a removed document.
 import assert from "node:assert/strict";
-import { eventually, within } from "../window.mjs";
+import { eventually, within } from "../wait.mjs";
 
 export async function removal(desk) {
   await desk.check("a removed document's source is gone from old answers", async () => {

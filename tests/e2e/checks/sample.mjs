@@ -1,5 +1,5 @@
 // From nothing by the shortest way: the sample.
-import { eventually } from "../window.mjs";
+import { eventually } from "../wait.mjs";
 
 export async function sample(desk) {
   await desk.check("the sample can be tried from the first start", async () => {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Key } from "selenium-webdriver";
-import { eventually, fixture } from "../window.mjs";
+import { eventually } from "../wait.mjs";
+import { fixture } from "../window.mjs";
 
 /** A question to one document alone: others may have their own words for the same. Its citation is open afterwards. */
 async function askOnly(desk, title, question) {

@@ -6,7 +6,8 @@ import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Key } from "selenium-webdriver";
 import { scriptedModel } from "../model.mjs";
-import { eventually, fixture, program } from "../window.mjs";
+import { eventually } from "../wait.mjs";
+import { fixture, program } from "../window.mjs";
 
 const secrets = ["386.50", "瀚泽", "乾元", "鼎烁", "苍屹", "价目表", "返点"];
 const where = "培训视频里说售后流程分为几步？";

@@ -1,6 +1,6 @@
 // Every view in both languages and themes, in small windows and with large text.
 import { Key } from "selenium-webdriver";
-import { eventually } from "../window.mjs";
+import { eventually } from "../wait.mjs";
 
 export async function views(desk) {
   await desk.check("every view is whole in both languages and themes", async () => {
